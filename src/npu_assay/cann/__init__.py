@@ -1,0 +1,1 @@
+"""Where CANN is, which build it is, and the providers that put it there."""

@@ -1,0 +1,1 @@
+"""NPUs: npu-smi parsers and health."""

@@ -1,0 +1,1 @@
+"""Environments: the lock model, the steps that install, what is installed."""

@@ -1,0 +1,1 @@
+"""The archive: raw logs, SHA256SUMS, manifest, JUnit."""

@@ -1,0 +1,1 @@
+"""Pipelines: the stage graph and the runner."""
