@@ -48,8 +48,8 @@ TEST(Float16, RoundsToNearestAndTiesToEven) {
       {0x1p-25f, 0x0000},              // tie, down to even
       {0x1.8p-25f, 0x0001},            // over the tie
       {3 * 0x1p-25f, 0x0002},          // tie, up to even
-      {0x1.ffcp-15f, 0x03ff},          // the largest subnormal
-      {0x1.fffp-15f, 0x0400},          // rounds up into the normals
+      {0x1.ff8p-15f, 0x03ff},          // the largest subnormal
+      {0x1.ffcp-15f, 0x0400},          // tie, up to even, into the normals
       {-0.0f, 0x8000},                 //
   };
   for (const auto& c : cases) EXPECT_EQ(Float16(c.value).bits, c.bits) << c.value;
