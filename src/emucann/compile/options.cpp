@@ -5,15 +5,11 @@
 #include <string>
 
 #include "acl/acl_op_compiler.h"
+#include "compile/legacy_op.h"
 #include "emucann/runtime.h"
 
 namespace emucann {
 namespace {
-
-aclError refuse(aclError code, const std::string& message) {
-  set_error_message("emucann: " + message);
-  return code;
-}
 
 class Options {
  public:
@@ -44,7 +40,7 @@ bool known(aclCompileOpt option) { return option >= ACL_PRECISION_MODE && option
 // The legacy path hands a graph of one op to CANN's graph compiler. Its ops are not there: to go on would leave the
 // outputs unwritten.
 aclError refuse_op(const char* function, const char* op) {
-  return refuse(ACL_ERROR_OP_NOT_FOUND, std::string(function) + ": op " + (op != nullptr ? op : "(null)") +
+  return fail(ACL_ERROR_OP_NOT_FOUND, std::string(function) + ": op " + (op != nullptr ? op : "(null)") +
                                             " has no aclnn form here and the emulator compiles no ops");
 }
 
@@ -57,7 +53,11 @@ extern "C" {
 
 EMUCANN_API aclError aclSetCompileopt(aclCompileOpt option, const char* value) {
   if (!known(option) || value == nullptr) {
-    return refuse(ACL_ERROR_INVALID_PARAM, "aclSetCompileopt: unknown option " + std::to_string(option) + " or no value");
+    return fail(ACL_ERROR_INVALID_PARAM, "aclSetCompileopt: unknown option " + std::to_string(option) + " or no value");
+  }
+  if (option == ACL_OP_JIT_COMPILE) {
+    // torch-npu sets this option just before it queues a legacy op: the last moment to refuse it at the call.
+    if (const auto op = legacy_op_of_caller()) return refuse_op("the legacy op path", op->c_str());
   }
   options().set(option, value);
   return ACL_SUCCESS;
@@ -69,7 +69,7 @@ EMUCANN_API size_t aclGetCompileoptSize(aclCompileOpt option) { return options()
 EMUCANN_API aclError aclGetCompileopt(aclCompileOpt option, char* value, size_t length) {
   const std::string text = options().get(option);
   if (!known(option) || value == nullptr || length < text.size() + 1) {
-    return refuse(ACL_ERROR_INVALID_PARAM, "aclGetCompileopt: unknown option " + std::to_string(option) +
+    return fail(ACL_ERROR_INVALID_PARAM, "aclGetCompileopt: unknown option " + std::to_string(option) +
                                                " or a buffer under " + std::to_string(text.size() + 1) + " bytes");
   }
   std::memcpy(value, text.c_str(), text.size() + 1);

@@ -25,6 +25,9 @@ EMUCANN_API void* host_view(const void* pointer, std::size_t bytes);
 // Records the message that aclGetRecentErrMsg returns on this thread.
 EMUCANN_API void set_error_message(std::string message);
 
+// Records code and message for this thread and returns code, so that a function can end with `return fail(...)`.
+EMUCANN_API aclError fail(aclError code, std::string message);
+
 // Threads that one op may use (EMUCANN_THREADS).
 EMUCANN_API int op_threads();
 
