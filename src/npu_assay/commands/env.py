@@ -1,0 +1,8 @@
+"""`npu-assay env`: environments, from their locks."""
+
+import click
+
+
+@click.group()
+def env() -> None:
+    """List, show and install environments."""
