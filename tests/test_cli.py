@@ -18,16 +18,8 @@ def test_every_command_in_the_table_loads(name: str) -> None:
 
 
 def test_a_command_is_imported_only_when_it_is_used() -> None:
-    loaded = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import sys, npu_assay.cli; print([m for m in sys.modules if m.startswith('npu_assay.commands.')])",
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    show_loaded = "import sys, npu_assay.cli; print([m for m in sys.modules if 'npu_assay.commands.' in m])"
+    loaded = subprocess.run([sys.executable, "-c", show_loaded], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "[]"
 
 
@@ -36,5 +28,5 @@ def test_a_target_that_is_no_command_is_refused() -> None:
     context = click.Context(group)
     assert group.get_command(context, "good") is cli
     assert group.get_command(context, "absent") is None
-    with pytest.raises(TypeError, match="npu_assay.cli:COMMANDS is dict"):
+    with pytest.raises(TypeError, match="COMMANDS is dict"):
         group.get_command(context, "bad")

@@ -1,4 +1,4 @@
-"""A click group that imports a command's module only when that command is used, so that start-up stays fast."""
+"""A click group that imports a command's module when that command is used: start-up stays fast."""
 
 import importlib
 from collections.abc import Mapping
