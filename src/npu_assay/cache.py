@@ -1,9 +1,10 @@
 """The cache folder: where it is, digests that key it, and folders that are either whole or made again.
 
-A folder in the cache is whole when it holds `complete.json`, which is written last. Anything else is half-made:
-it is removed and made again by whoever comes next, and never used.
+A folder in the cache is whole when it holds `complete.json`, which is written last. Anything else is
+half-made: it is removed and made again by whoever comes next, and never used.
 """
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -81,11 +82,9 @@ def folder_lock(folder: Path, waiting: Callable[[], None] = lambda: None) -> Ite
 
     The kernel drops the lock when its process ends, however it ends.
     """
-    try:
+    with writing(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         handle = folder.with_name(folder.name + ".lock").open("w")
-    except OSError as error:
-        raise unwritable(folder.parent, error) from error
     with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -95,11 +94,21 @@ def folder_lock(folder: Path, waiting: Callable[[], None] = lambda: None) -> Ite
         yield
 
 
-def unwritable(where: Path, error: OSError) -> UnusableError:
-    """The error for a cache that can't be written."""
-    return UnusableError(
-        f"can't write the cache {where}: {error.strerror or error}; free or choose a folder with NPU_ASSAY_CACHE"
-    )
+_CANT_WRITE = {errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS}
+
+
+@contextmanager
+def writing(where: Path) -> Iterator[None]:
+    """Turn a cache that is full or may not be written into an UnusableError with one line."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _CANT_WRITE:
+            raise
+        at = error.filename or where
+        raise UnusableError(
+            f"can't write the cache: {at}: {error.strerror}; make room, or name another with NPU_ASSAY_CACHE"
+        ) from error
 
 
 def make_folder(
@@ -114,10 +123,8 @@ def make_folder(
     with folder_lock(folder, waiting):
         if is_complete(folder):
             return False
-        try:
+        with writing(folder):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             mark_complete(folder, make(folder))
-        except OSError as error:
-            raise unwritable(folder, error) from error
     return True

@@ -1,4 +1,4 @@
-"""Where the checkout's own files are. npu-assay runs from its checkout (the launcher installs it editable)."""
+"""Where the checkout's own files are. The launcher installs npu-assay from it, editable."""
 
 from pathlib import Path
 

@@ -1,23 +1,23 @@
 """Locks: one TOML file an environment, the only place where the versions of its components stand.
 
-    name = "cann900-vllm018"
-    summary = "one line"
-    python = "3.11"
+name = "cann900-vllm018"
+summary = "one line"
+python = "3.11"
 
-    [requirements]              # every pure dependency, pinned with hashes
-    file = "cann900-vllm018.requirements.txt"
-    sha256 = "..."              # so that the lock's own sha256 covers that file too
+[requirements]              # every pure dependency, pinned with hashes
+file = "cann900-vllm018.requirements.txt"
+sha256 = "..."              # so that the lock's own sha256 covers that file too
 
-    [components.torch]
-    version = "2.9.0"
-    source = "index"            # pip's own index; or a provider of CANN: "emulated", "host", "run-packages", "image"
-    sha256 = { x86_64 = "...", aarch64 = "..." }    # or { any = "..." } for a source distribution
-    deviation = "..."           # where and why this departs from upstream's matrix
+[components.torch]
+version = "2.9.0"
+source = "index"            # pip's own index, or a provider of CANN: "emulated", "host", ...
+sha256 = { x86_64 = "...", aarch64 = "..." }    # or { any = "..." } for a source distribution
+deviation = "..."           # where and why this departs from upstream's matrix
 
-    [components.cann]
-    version = "9.0.0"
-    build = "EMULATED"          # CANN: innerversion in ascend_toolkit_install.info
-    source = "emulated"
+[components.cann]
+version = "9.0.0"
+build = "EMULATED"          # CANN: innerversion in ascend_toolkit_install.info
+source = "emulated"
 """
 
 import hashlib
@@ -26,7 +26,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from npu_assay.cache import KEY_LENGTH
 from npu_assay.errors import UsageError
@@ -146,12 +153,11 @@ class Lock:
         Raises UsageError when the lock has no hash for this architecture.
         """
         component = self.component(name)
-        hashes: dict[str, str] = {**component.sha256}
+        hashes = {str(key): sha256 for key, sha256 in component.sha256.items()}
         sha256 = hashes.get("any") or hashes.get(architecture)
         if sha256 is None:
-            raise UsageError(
-                f"{self.path}: components.{name}.sha256 has no {architecture}, only {', '.join(sorted(hashes))}"
-            )
+            there = ", ".join(sorted(hashes))
+            raise UsageError(f"{self.path}: components.{name}.sha256 has no {architecture}, only {there}")
         return f"{name}=={component.version} --hash=sha256:{sha256}"
 
 
@@ -163,7 +169,9 @@ def lock_names(folder: Path = ENVIRONMENTS) -> list[str]:
 def load_lock(name: str = DEFAULT_ENVIRONMENT, folder: Path = ENVIRONMENTS) -> Lock:
     """Read and check the lock of that name. Raises UsageError with one line that says what and where."""
     if name not in lock_names(folder):
-        raise UsageError(f"no environment {name!r}; there is {', '.join(lock_names(folder)) or 'none'} in {folder}")
+        raise UsageError(
+            f"no environment {name!r}; there is {', '.join(lock_names(folder)) or 'none'} in {folder}"
+        )
     path = folder / f"{name}.toml"
     data = path.read_bytes()
     try:
