@@ -1,0 +1,9 @@
+"""Where the checkout's own files are. The launcher installs npu-assay from it, editable."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+ENVIRONMENTS = ROOT / "ci" / "environments"
+EMUCANN = ROOT / "src" / "emucann"
+ADAPTATIONS = ROOT / "src" / "vllm_ascend_params"
