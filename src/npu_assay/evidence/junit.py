@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from xml.etree import ElementTree
 
-from junit_xml import TestCase as JunitCase  # type: ignore[import-untyped]
+from junit_xml import TestCase as JunitCase
 from junit_xml import TestSuite as JunitSuite
 from junit_xml import to_xml_report_string
 

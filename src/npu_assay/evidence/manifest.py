@@ -60,8 +60,8 @@ class EnvironmentRecord(_Strict):
 
     name: str
     lock_sha256: str
-    deviations: tuple[str, ...] = ()
-    """Departures from the versions that upstream lists, each with its reason."""
+    deviations: dict[str, str] = {}
+    """Component -> why it departs from what upstream lists."""
     versions: dict[str, str] = {}
     """Component -> version that the lock asks for; what was found stands in environment.json."""
 

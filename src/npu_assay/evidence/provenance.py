@@ -3,10 +3,10 @@
 import os
 import platform
 import subprocess
-from pathlib import Path
 
-import npu_assay
+from npu_assay import __version__
 from npu_assay.evidence.manifest import HostRecord, ProjectRecord
+from npu_assay.project import ROOT
 
 
 def host_record() -> HostRecord:
@@ -26,22 +26,21 @@ def host_record() -> HostRecord:
 
 def project_record() -> ProjectRecord:
     """The version of npu-assay, and its git commit where it runs from a checkout."""
-    checkout = Path(npu_assay.__file__).parents[2]
-    commit = _git(checkout, "rev-parse", "HEAD") if (checkout / ".git").exists() else None
-    changes = _git(checkout, "status", "--porcelain") if commit else None
+    commit = _git("rev-parse", "HEAD") if (ROOT / ".git").exists() else None
+    changes = _git("status", "--porcelain") if commit else None
     return ProjectRecord(
-        version=npu_assay.__version__,
+        version=__version__,
         python=platform.python_version(),
         commit=commit or None,
         dirty=None if changes is None else bool(changes),
     )
 
 
-def _git(checkout: Path, *arguments: str) -> str | None:
+def _git(*arguments: str) -> str | None:
     """git's answer, or None where git is missing or refuses (a checkout of another user)."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(checkout), *arguments], capture_output=True, text=True, check=True, timeout=30
+            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True, timeout=30
         )
     except (OSError, subprocess.SubprocessError):
         return None
