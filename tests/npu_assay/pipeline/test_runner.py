@@ -235,8 +235,8 @@ def test_a_really_full_disk(running, tmp_path, size, is_kept):
 RUN_UNTIL_SIGNALLED = """
 import sys
 from pathlib import Path
-sys.path.insert(0, {conftest!r})
-from conftest import Running
+sys.path.insert(0, {here!r})
+from small_pipelines import Running
 from npu_assay.pipeline.interruption import interruptible
 running = Running(Path({folder!r}))
 endless = "import os, time; os.write(1, b'%d' % os.getpid()); time.sleep(1000)"
@@ -250,7 +250,7 @@ with interruptible() as interruption:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_stage_and_the_archive_is_sealed(tmp_path, number):
-    program = RUN_UNTIL_SIGNALLED.format(conftest=str(Path(__file__).parent), folder=str(tmp_path))
+    program = RUN_UNTIL_SIGNALLED.format(here=str(Path(__file__).parent), folder=str(tmp_path))
     runner = subprocess.Popen([sys.executable, "-c", program])
     log = tmp_path / "run/stages/endless.log"
     while not (log.exists() and log.stat().st_size):
