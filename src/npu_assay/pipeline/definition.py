@@ -14,6 +14,7 @@ A file has `name` and a list of `[[stage]]` tables:
 | `empty_log` | success prints nothing: one byte of output fails the stage |
 | `log_limit` | bytes of output; one more ends the stage |
 | `settings` | names and defaults of what `--set <stage>.<name>=<value>` may change |
+| `optional` | names and types (int, float, str, bool) of settings that are left out unless they are set |
 
 An unknown key is an error.
 """
@@ -21,7 +22,7 @@ An unknown key is an error.
 import hashlib
 import tomllib
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -51,6 +52,7 @@ class Stage(_Strict):
     empty_log: bool = False
     log_limit: int = Field(default=256 * MIB, gt=0)
     settings: dict[str, Setting] = {}
+    optional: dict[str, Literal["int", "float", "str", "bool"]] = {}
 
     @field_validator("command")
     @classmethod

@@ -1,6 +1,6 @@
 """What the user chose of a pipeline: `--stage` and `--set`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import Setting
@@ -9,6 +9,12 @@ from npu_assay.pipeline.definition import Pipeline, Stage
 Settings = dict[str, dict[str, Setting]]
 
 _BOOLEANS = {"true": True, "false": False}
+_READERS: dict[str, Callable[[str], Setting]] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": lambda text: _BOOLEANS[text.lower()],
+}
 
 
 def choose_stages(pipeline: Pipeline, names: Iterable[str]) -> frozenset[str]:
@@ -26,8 +32,8 @@ def choose_stages(pipeline: Pipeline, names: Iterable[str]) -> frozenset[str]:
 def apply_settings(pipeline: Pipeline, assignments: Iterable[str]) -> Settings:
     """Every stage's settings: the defaults of the file, changed by `stage.key=value` assignments.
 
-    A value has the type of its default. Raises UsageError for an unknown stage or key, or a value of
-    another type.
+    A value has the type of its default, or the one named in the file. Raises UsageError for an unknown
+    stage or key, or a value of another type.
     """
     settings: Settings = {stage.name: dict(stage.settings) for stage in pipeline.stage}
     for assignment in assignments:
@@ -37,10 +43,11 @@ def apply_settings(pipeline: Pipeline, assignments: Iterable[str]) -> Settings:
         if not (equals and dot):
             raise UsageError(f"{option}: expected stage.key=value")
         stage = _stage_of(pipeline, name, option)
-        if key not in stage.settings:
-            known = ", ".join(stage.settings) or "none"
+        types = {key: type(default).__name__ for key, default in stage.settings.items()} | stage.optional
+        if key not in types:
+            known = ", ".join(types) or "none"
             raise UsageError(f"{option}: stage {name} has no setting {key!r}; there are: {known}")
-        settings[name][key] = _value_like(stage.settings[key], text, option)
+        settings[name][key] = _value_of(types[key], text, option)
     return settings
 
 
@@ -52,11 +59,9 @@ def _stage_of(pipeline: Pipeline, name: str, option: str) -> Stage:
     raise UsageError(f"{option}: pipeline {pipeline.name} has no stage {name!r}; there are: {known}")
 
 
-def _value_like(default: Setting, text: str, option: str) -> Setting:
+def _value_of(type_name: str, text: str, option: str) -> Setting:
     try:
-        return _BOOLEANS[text.lower()] if isinstance(default, bool) else type(default)(text)
+        return _READERS[type_name](text)
     except (KeyError, ValueError):
-        expected = (
-            "true or false" if isinstance(default, bool) else f"a value of type {type(default).__name__}"
-        )
-        raise UsageError(f"{option}: expected {expected}, as its default {default!r}") from None
+        expected = "true or false" if type_name == "bool" else f"a value of type {type_name}"
+        raise UsageError(f"{option}: expected {expected}, found {text!r}") from None

@@ -15,6 +15,7 @@ PIPELINE = Pipeline.model_validate(
                 "command": ["x"],
                 "timeout": 1.0,
                 "settings": {"rounds": 3, "ratio": 0.5, "fast": True, "word": "a"},
+                "optional": {"blocks": "int", "dtype": "str"},
             },
         ],
     }
@@ -29,14 +30,17 @@ PIPELINE = Pipeline.model_validate(
         ("high-level.fast=False", False),
         ("high-level.word=a=b.c", "a=b.c"),
         ("high-level.word=", ""),
+        ("high-level.blocks=64", 64),
+        ("high-level.dtype=float32", "float32"),
     ],
 )
-def test_a_setting_takes_the_type_of_its_default(assignment, value):
+def test_a_setting_has_a_type_and_optional_ones_are_left_out_until_set(assignment, value):
     key = assignment.partition("=")[0].partition(".")[2]
     before = apply_settings(PIPELINE, [])["high-level"]
+    assert before == {"rounds": 3, "ratio": 0.5, "fast": True, "word": "a"}
     after = apply_settings(PIPELINE, [assignment])["high-level"]
-    assert (after[key], type(after[key])) == (value, type(before[key]))
-    assert {k: v for k, v in after.items() if k != key} == {k: v for k, v in before.items() if k != key}
+    assert after == before | {key: value}
+    assert type(after[key]) is type(value)
 
 
 @pytest.mark.parametrize(
@@ -45,11 +49,12 @@ def test_a_setting_takes_the_type_of_its_default(assignment, value):
         ("rounds=5", "expected stage.key=value"),
         ("high-level.rounds", "expected stage.key=value"),
         ("hihg-level.rounds=5", "has no stage 'hihg-level'; there are: lint, high-level"),
-        ("high-level.runds=5", "has no setting 'runds'; there are: rounds, ratio, fast, word"),
+        ("high-level.runds=5", "has no setting 'runds'; there are: rounds, ratio, fast, word, blocks, dtype"),
         ("lint.rounds=5", "stage lint has no setting 'rounds'; there are: none"),
-        ("high-level.rounds=five", "expected a value of type int, as its default 3"),
+        ("high-level.rounds=five", "expected a value of type int, found 'five'"),
         ("high-level.rounds=5.0", "expected a value of type int"),
-        ("high-level.fast=1", "expected true or false"),
+        ("high-level.fast=1", "expected true or false, found '1'"),
+        ("high-level.blocks=many", "expected a value of type int, found 'many'"),
     ],
 )
 def test_a_wrong_assignment_names_what_exists(assignment, message):
