@@ -41,11 +41,15 @@ def list_devices(stored: tuple[Path, ...], as_json: bool) -> None:
 
 @device.command()
 @_FROM
-@click.option("--raw", type=click.Path(path_type=Path), help="Keep npu-smi's raw output in this folder.")
+@click.option(
+    "--raw", type=click.Path(path_type=Path), help="Keep npu-smi's raw output and devices.json here."
+)
 @_JSON
 def health(stored: tuple[Path, ...], raw: Path | None, as_json: bool) -> None:
     """Judge the devices: exit 1 if one is not healthy, 4 if npu-smi can't be used."""
     assessment = _assess(stored, raw)
+    if raw is not None:
+        (raw / "devices.json").write_text(_as_json(assessment) + "\n")
 
     def verdict() -> None:
         for problem in assessment.problems:
@@ -63,10 +67,14 @@ def _assess(stored: tuple[Path, ...], raw: Path | None) -> Assessment:
     return assess(read_outputs(stored) if stored else NpuSmi(os.environ, raw).outputs())
 
 
+def _as_json(assessment: Assessment) -> str:
+    document: dict[str, Any] = {"schema_version": 1} | dataclasses.asdict(assessment)
+    return json.dumps(document | {"healthy": assessment.healthy}, indent=2)
+
+
 def _print(assessment: Assessment, as_json: bool, conclude: Callable[[], None]) -> None:
     if as_json:
-        document: dict[str, Any] = {"schema_version": 1} | dataclasses.asdict(assessment)
-        click.echo(json.dumps(document | {"healthy": assessment.healthy}, indent=2))
+        click.echo(_as_json(assessment))
         return
     for die in assessment.devices:
         logic = "-" if die.logic_id is None else die.logic_id

@@ -1,10 +1,12 @@
 """A run archive: where its files stand, how it is made, sealed and checked."""
 
+import errno
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from npu_assay.errors import AssayError, UsageError
+from npu_assay.errors import AssayError, UnusableError, UsageError
 from npu_assay.evidence.atomic import write_atomically
 from npu_assay.evidence.sums import parse_sums, render_sums, sha256_of
 
@@ -66,7 +68,11 @@ class Discrepancy:
 
 
 def create_archive(root: Path) -> Archive:
-    """Make an empty archive. Raises UsageError when root can't be written or holds anything already."""
+    """Make an empty archive.
+
+    Raises UsageError when root can't be written or holds anything already, UnusableError when the disk is
+    full.
+    """
     archive = Archive(root.absolute())
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -75,7 +81,8 @@ def create_archive(root: Path) -> Archive:
         for folder in (archive.device, archive.results, archive.work, archive.root / "stages"):
             folder.mkdir()
     except OSError as error:
-        raise UsageError(
+        kind = UnusableError if error.errno in (errno.ENOSPC, errno.EDQUOT) else UsageError
+        raise kind(
             f"{root}: no archive can be written here ({error.strerror}); choose another folder with --out"
         ) from error
     return archive
@@ -104,6 +111,14 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def discard(archive: Archive) -> None:
+    """Remove an archive that came to nothing; its folder too, unless it is a mount point."""
+    for path in archive.root.iterdir():
+        remove(path)
+    with suppress(OSError):
+        archive.root.rmdir()
 
 
 def seal(archive: Archive) -> None:

@@ -21,8 +21,12 @@ def read_rows(path: Path) -> list[Row]:
 
     NaN and Infinity, which Python's json would take, are no JSON and are refused; so is a key twice in a row.
     """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror})") from error
     rows = []
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+    for number, line in enumerate(data.splitlines(), start=1):
         where = f"{path}:{number}"
         try:
             values = json.loads(line, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)

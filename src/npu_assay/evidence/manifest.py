@@ -17,6 +17,8 @@ def _with_z(time: datetime) -> str:
 
 UtcTime = Annotated[AwareDatetime, PlainSerializer(_with_z)]
 Setting = bool | int | float | str
+Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+"""Of a pipeline or stage: a part of file names."""
 
 
 class StageStatus(StrEnum):
@@ -40,7 +42,7 @@ class _Strict(BaseModel):
 class StageRecord(_Strict):
     """One stage of the run."""
 
-    name: str
+    name: Name
     status: StageStatus
     reason: str = ""
     """Why the status is not `pass`, in one line."""
@@ -76,7 +78,7 @@ class DeviceRecord(_Strict):
 class PipelineRecord(_Strict):
     """Which pipeline file was run."""
 
-    name: str
+    name: Name
     sha256: str
 
 
@@ -115,6 +117,11 @@ class Manifest(_Strict):
     finished: UtcTime
     interrupted: bool
     stages: tuple[StageRecord, ...] = Field(min_length=1)
+
+    @property
+    def partial(self) -> bool:
+        """Whether stages were left out on request, or the run was interrupted."""
+        return self.interrupted or any(stage.status is StageStatus.NOT_RUN for stage in self.stages)
 
     def stage(self, name: str) -> StageRecord | None:
         """The record of that stage, or None."""

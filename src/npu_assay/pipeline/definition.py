@@ -22,17 +22,15 @@ An unknown key is an error.
 import hashlib
 import tomllib
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.manifest import Setting, first_problem
+from npu_assay.evidence.manifest import Name, Setting, first_problem
 from npu_assay.pipeline.command import PLACEHOLDER, PLACEHOLDERS
 
 MIB = 1 << 20
-
-Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
 class _Strict(BaseModel):

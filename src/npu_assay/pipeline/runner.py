@@ -66,6 +66,7 @@ class Runner:
     ) -> None:
         self._plan = plan
         self._environment = environment
+        self._variables = environment.variables()
         self._archive = archive
         self._progress = progress
         self._stop = stop
@@ -86,7 +87,7 @@ class Runner:
                 self._progress.stage_ended(record)
             manifest = self._finish(started)
         except OSError as error:
-            archives.remove(self._archive.root)
+            archives.discard(self._archive)
             raise UnusableError(
                 f"{self._archive.root}: the archive can't be written ({error.strerror}) and was removed; "
                 f"make room or choose another disk with --out"
@@ -110,7 +111,13 @@ class Runner:
             return StageRecord(name=stage.name, settings=settings, status=StageStatus.NOT_RUN, reason=reason)
         if obstacle := self._obstacle(stage):
             return StageRecord(name=stage.name, settings=settings, status=obstacle[0], reason=obstacle[1])
-        return self._run_stage(stage)
+        try:
+            return self._run_stage(stage)
+        except OSError as error:
+            self._disk_problem = f"stage {stage.name}: {error.filename}: {error.strerror}"
+            return StageRecord(
+                name=stage.name, settings=settings, status=StageStatus.FAIL, reason=self._disk_problem
+            )
 
     def _obstacle(self, stage: Stage) -> tuple[StageStatus, str] | None:
         if stage.dies > self._plan.dies:
@@ -132,7 +139,7 @@ class Runner:
         ended = run_to_log(
             command,
             folder=scratch,
-            variables=self._environment.variables() | self._stage_variables(stage),
+            variables=self._variables | self._stage_variables(stage),
             log=self._archive.stage_log(stage.name),
             limits=Limits(stage.timeout, stage.log_limit, self._plan.grace, self._plan.settle),
             stop=self._stop,
@@ -162,7 +169,8 @@ class Runner:
     def _placeholders(self, stage: Stage) -> dict[str, tuple[str, ...]]:
         return {
             "python": (str(self._environment.python),),
-            "assay": (sys.executable, "-P", "-m", "npu_assay"),
+            # -I: the environment's PYTHONPATH is not for the project's own Python.
+            "assay": (sys.executable, "-I", "-m", "npu_assay"),
             "suites": (str(SUITES),),
             "junit": (str(self._archive.stage_junit(stage.name)),),
             "archive": (str(self._archive.root),),

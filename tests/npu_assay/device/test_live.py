@@ -44,7 +44,9 @@ def test_health_keeps_the_raw_bytes_and_judges_them(smi, tmp_path):
     assert result.exit_code == 0, result.output
     assert "NPU 3 chip 0 logic id 1: 910B3, OK, HBM 65536 MiB, 0000:03:00.0" in result.output
     assert (raw / "npu-smi-info.txt").read_bytes() == (smi / "info").read_bytes()
+    assert json.loads((raw / "devices.json").read_text()) == json.loads(run("health", "--json").output)
     assert sorted(path.name for path in raw.iterdir()) == [
+        "devices.json",
         "npu-smi-health-0-0.txt",
         "npu-smi-health-3-0.txt",
         "npu-smi-info-l.txt",

@@ -101,7 +101,7 @@ def parse_info(text: str, source: str) -> Info:
             break
         if _NOTHING_RUNS in line:
             continue
-        cards.append(_card(layout, line, next(lines, ""), source))
+        cards.append(_card(layout, line, next(lines, "end of output"), source))
     if not cards:
         raise UnknownLayoutError(source, "end of output", "at least one card")
     processes = tuple(_process(line, source) for line in lines if _NOTHING_RUNS not in line)
