@@ -60,8 +60,9 @@ def loaded(distribution: str, module: str) -> Package:
         raise Wrong(f"{distribution} is not installed; type: npu-assay env install") from None
     try:
         path = importlib.import_module(module).__file__
-    except ImportError as error:
-        raise Wrong(f"{distribution} {version} can't be imported: {error}") from error
+    except (ImportError, RuntimeError) as error:
+        # torch turns what went wrong in its autoload of torch-npu into the cause of an error of its own.
+        raise Wrong(f"{distribution} {version} can't be imported: {error.__cause__ or error}") from error
     return Package(distribution, version, str(path))
 
 

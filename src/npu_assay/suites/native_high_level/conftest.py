@@ -21,14 +21,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_ignore_collect(collection_path: object) -> bool | None:
-    """Leave out what doesn't apply: only the emulator computes the tiny model in float32, as the CPU does."""
+    """Leave out what doesn't apply: only the emulator computes in float32 as the CPU does."""
     if getattr(collection_path, "name", "") != "test_tokens_equal_cpu.py":
         return None
     stage, settings = _read_settings()
-    applies = stage.emulated and settings.model is None and settings.dtype in (None, "float32")
-    if not applies:
-        print("not applicable: tokens equal to the CPU's (the tiny model in float32 on the emulator only)")
-    return None if applies else True
+    if stage.emulated and settings.model is None and settings.dtype in (None, "float32"):
+        return None
+    print("tokens equal to the CPU's: not applicable, only to the tiny model in float32 on the emulator")
+    return True
 
 
 @pytest.fixture(scope="session")
@@ -40,8 +40,8 @@ def engine(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Engine:
     running.print_process_maps()
     if running.offloadable_tokens < 1:
         pytest.exit(
-            f"prompt_tokens={settings.prompt_tokens} is less than a KV block of {running.block_tokens} tokens: "
-            "nothing would be offloaded; set a longer prompt",
+            f"prompt_tokens={settings.prompt_tokens} is less than a KV block of {running.block_tokens} "
+            "tokens: nothing would be offloaded; set a longer prompt",
             returncode=2,
         )
     return running

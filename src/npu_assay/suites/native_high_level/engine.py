@@ -95,7 +95,7 @@ class Engine:
         """Empty the NPU's prefix cache, once the blocks that are being stored are let go.
 
         vLLM starts a store one step after the one that computed the blocks, keeps them until a later step has
-        seen the store end, and takes no step without a request. So short requests run until the reset succeeds.
+        seen the store end, and takes no step without a request. So short requests run until it succeeds.
         """
         for _ in range(FLUSHES):
             if self._llm.reset_prefix_cache():

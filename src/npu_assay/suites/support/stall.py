@@ -15,7 +15,7 @@ STALL_SYMBOL = "emucann_stall_stream"
 _MATRIX, _PRODUCTS = 4096, 512
 
 
-def stall_current_stream(milliseconds: int = 500) -> None:
+def stall_current_stream(milliseconds: int = 1000) -> None:
     """Enqueue work on the current stream that takes long; returns at once.
 
     On the emulator it lasts `milliseconds`; on hardware as long as `_PRODUCTS` matrix products do.
