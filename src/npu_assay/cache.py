@@ -91,7 +91,10 @@ def folder_lock(folder: Path, waiting: Callable[[], None] = lambda: None) -> Ite
         except BlockingIOError:
             waiting()
             fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)  # closing alone would leave it to a child that was forked meanwhile
 
 
 _CANT_WRITE = {errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS}

@@ -24,9 +24,7 @@ _environment = click.option(
 def _emulated(name: str) -> Environment:
     environment = Environment.of(load_lock(name))
     if environment.lock.provider != "emulated":
-        raise UsageError(
-            f"environment {name} takes its CANN from {environment.lock.provider!r}, not from the emulator"
-        )
+        raise UsageError(f"environment {name} has its CANN from {environment.lock.provider!r}, not emulated")
     return environment
 
 
