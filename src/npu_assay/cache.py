@@ -94,7 +94,8 @@ def folder_lock(folder: Path, waiting: Callable[[], None] = lambda: None) -> Ite
         try:
             yield
         finally:
-            fcntl.flock(handle, fcntl.LOCK_UN)  # closing alone would leave it to a child that was forked meanwhile
+            # Closing alone would leave the lock with a child that was forked meanwhile.
+            fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 _CANT_WRITE = {errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS}

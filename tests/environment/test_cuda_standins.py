@@ -78,7 +78,8 @@ def site(tmp_path: Path) -> Path:
     (tmp_path / "nccl.c").write_text("int ncclSend(void) { return 0; }\n")
     (tmp_path / "torch.c").write_text(
         "int cudaMalloc(void); int ncclSend(void); int Py_IsInitialized(void);\n"
-        "int call(void) { return cudaMalloc() + ncclSend(); }\nint never(void) { return Py_IsInitialized(); }\n"
+        "int call(void) { return cudaMalloc() + ncclSend(); }\n"
+        "int interpreter(void) { return Py_IsInitialized(); }\n"
     )
     cudart, nccl = cuda / "libcudart.so.12", cuda / "libnccl.so.2"
     script = f"-Wl,--version-script,{tmp_path / 'cudart.map'}"
