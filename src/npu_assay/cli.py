@@ -10,8 +10,12 @@ from npu_assay.lazy import LazyGroup
 
 #: Command name -> where its click command is. One line a command; the module is imported when it is used.
 COMMANDS = {
+    "archive": "npu_assay.commands.archive:archive",
+    "device": "npu_assay.commands.device:device",
     "emulator": "npu_assay.commands.emulator:emulator",
     "env": "npu_assay.commands.env:env",
+    "run": "npu_assay.commands.run:run",
+    "verify": "npu_assay.commands.verify:verify",
 }
 
 

@@ -5,5 +5,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 ENVIRONMENTS = ROOT / "ci" / "environments"
+PIPELINES = ROOT / "ci" / "pipelines"
 EMUCANN = ROOT / "src" / "emucann"
+SUITES = ROOT / "src" / "npu_assay" / "suites"
 ADAPTATIONS = ROOT / "src" / "vllm_ascend_params"
