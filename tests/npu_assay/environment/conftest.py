@@ -1,0 +1,36 @@
+"""A small lock, for tests that need an environment but not its contents."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from npu_assay.environment.environment import Environment
+from npu_assay.environment.lock import load_lock
+
+LOCK = """\
+name = "small"
+summary = "a small one"
+python = "3.11"
+
+[requirements]
+file = "small.requirements.txt"
+sha256 = "{requirements}"
+"""
+COMPONENT = '\n[components.{name}]\nversion = "1.0"\nsource = "index"\nsha256 = {{ any = "{sha256}" }}\n'
+PROVIDED = '\n[components.{name}]\nversion = "9.0.0"\nbuild = "EMULATED"\nsource = "emulated"\n'
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Environment:
+    """An environment that is not installed, of a lock without any requirement, in a cache of its own."""
+    locks = tmp_path / "locks"
+    locks.mkdir()
+    (locks / "small.requirements.txt").touch()
+    text = LOCK.format(requirements=hashlib.sha256(b"").hexdigest())
+    for name in ("torch", "torchvision", "torch-npu", "triton-ascend", "vllm", "vllm-ascend"):
+        text += COMPONENT.format(name=name, sha256="0" * 64)
+    for name in ("cann", "nnal"):
+        text += PROVIDED.format(name=name)
+    (locks / "small.toml").write_text(text)
+    return Environment.of(load_lock("small", locks), tmp_path / "cache")
