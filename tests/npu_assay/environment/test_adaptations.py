@@ -34,18 +34,13 @@ def silent(line: str) -> None:
 
 
 @pytest.fixture
-def environment_with_plugin(small: Environment, tmp_path: Path) -> Environment:
-    """A venv (with the setuptools that this test runs with) and the sources of a plug-in."""
-    subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", small.venv], check=True)
-    # A venv of a venv sees the base's packages, not ours; setuptools is ours.
-    (small.site_packages / "ours.pth").write_text(
-        f"{Path(sys.prefix, 'lib', 'python3.11', 'site-packages')}\n"
-    )
+def environment_with_plugin(with_venv: Environment, tmp_path: Path) -> Environment:
+    """A venv and the sources of a plug-in."""
     source = tmp_path / "plugin"
     (source / "small_plugin").mkdir(parents=True)
     (source / "pyproject.toml").write_text(PYPROJECT)
     (source / "small_plugin" / "__init__.py").write_text("def register(): return 1\n")
-    return replace(small, adaptations_source=source)
+    return replace(with_venv, adaptations_source=source)
 
 
 def test_the_plugin_is_installed_with_its_entry_points(environment_with_plugin: Environment) -> None:
