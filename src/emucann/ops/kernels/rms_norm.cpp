@@ -1,0 +1,57 @@
+#include "ops/kernels/rms_norm.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "ops/kernels/vectorize.h"
+
+namespace emucann::kernels {
+namespace {
+
+// The mean of the squares is summed as libtorch sums a row: in float, over independent lanes.
+EMUCANN_VECTORIZE void normalize_rows(const float* x, const float* gamma, const float* beta, float epsilon,
+                                      std::int64_t rows, std::int64_t width, float* y, float* rstd) {
+  constexpr int lanes = 16;
+  for (std::int64_t row = 0; row < rows; ++row, x += width, y += width) {
+    float partial[lanes] = {};
+    std::int64_t i = 0;
+    for (; i + lanes <= width; i += lanes) {
+      for (int lane = 0; lane < lanes; ++lane) partial[lane] += x[i + lane] * x[i + lane];
+    }
+    float sum = 0;
+    for (; i < width; ++i) sum += x[i] * x[i];
+    for (const float lane : partial) sum += lane;
+    const float scale = 1.0F / std::sqrt(sum / static_cast<float>(width) + epsilon);
+    for (i = 0; i < width; ++i) y[i] = x[i] * scale * gamma[i];
+    if (beta != nullptr) {
+      for (i = 0; i < width; ++i) y[i] += beta[i];
+    }
+    if (rstd != nullptr) rstd[row] = scale;
+  }
+}
+
+at::Tensor plain(const at::Tensor& t) { return t.to(at::kFloat).contiguous(); }
+
+}  // namespace
+
+void rms_norm(const at::Tensor& x, const at::Tensor& gamma, const at::Tensor& beta, double epsilon, at::Tensor& y,
+              at::Tensor& rstd) {
+  const auto width = gamma.numel();
+  if (width == 0 || x.numel() % width != 0) throw std::runtime_error("rms_norm: gamma does not cover whole rows of x");
+  const auto rows = x.numel() / width;
+  const auto input = plain(x);
+  const auto weight = plain(gamma);
+  const auto bias = beta.defined() ? plain(beta) : at::Tensor();
+  const bool direct = y.scalar_type() == at::kFloat && y.is_contiguous();
+  auto result = direct ? y : at::empty(y.sizes(), y.options().dtype(at::kFloat));
+  const bool wants_rstd = rstd.defined() && rstd.numel() == rows;
+  auto scales = wants_rstd ? at::empty({rows}, input.options()) : at::Tensor();
+  normalize_rows(input.const_data_ptr<float>(), weight.const_data_ptr<float>(),
+                 bias.defined() ? bias.const_data_ptr<float>() : nullptr, static_cast<float>(epsilon), rows, width,
+                 result.mutable_data_ptr<float>(), wants_rstd ? scales.mutable_data_ptr<float>() : nullptr);
+  if (!direct) y.copy_(result);
+  if (wants_rstd) rstd.copy_(scales.view(rstd.sizes()));
+}
+
+}  // namespace emucann::kernels

@@ -1,0 +1,8 @@
+"""The part of pyACL, CANN's Python module, that torch-npu and vllm-ascend import.
+
+vllm-ascend 0.18.0 imports ``acl.rt.memcpy`` (device_allocator/camem.py, sleep mode); torch-npu 2.9.0 imports nothing.
+"""
+
+from acl import rt
+
+__all__ = ["rt"]
