@@ -8,13 +8,15 @@ from npu_assay.claims.pytest_stages import PytestRule
 from npu_assay.claims.rule import Rule
 from npu_assay.claims.stages import StagesRule
 from npu_assay.claims.static_checks import CompileallRule, RuffRule
+from npu_assay.claims.versions import VersionsRule
 
 #: KV cache offloading to the host, native backend, one Ascend 910B3: three rounds with prompts of 300 tokens.
 _KV_OFFLOAD: tuple[Rule, ...] = (
     StagesRule(
         ("versions-and-paths", "health", "ruff", "compileall", "unit", "native-transfer", "native-high-level")
     ),
-    IdentityRule(),
+    IdentityRule(("native-transfer", "native-high-level")),
+    VersionsRule(("torch", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")),
     HealthRule(),
     RuffRule(),
     CompileallRule(),

@@ -76,8 +76,26 @@ FAULTS = {
         lambda o: o.replace(VERSIONS, "process-map: ", "map: "),
         "identity/1: no line `process-map: .../libascendcl.so` in the log",
     ),
+    "library not recorded in a later stage": (
+        lambda o: o.replace("stages/native-transfer.log", "process-map: ", "map: "),
+        "in the log stages/native-transfer.log",
+    ),
+    "another version loaded": (
+        lambda o: o.replace(VERSIONS, "vllm-ascend 0.18.0", "vllm-ascend 0.18.1"),
+        "versions/1: vllm-ascend: 0.18.1 was loaded, the lock asks for 0.18.0",
+    ),
+    "a post release is another version": (
+        lambda o: o.replace(VERSIONS, "2.9.0.post2", "2.9.0"),
+        "versions/1: torch-npu: 2.9.0 was loaded, the lock asks for 2.9.0.post2",
+    ),
+    "version not recorded": (
+        lambda o: o.replace(VERSIONS, "vllm 0.18.0 /x", "vllm 0.18.0 x"),
+        "versions/1: vllm: 0 lines name its version and file",
+    ),
     "another library in a stage": (
-        lambda o: o.replace("stages/unit.log", LIBRARY, "/usr/local/Ascend/lib64/libascendcl.so.1"),
+        lambda o: o.replace(
+            "stages/native-high-level.log", LIBRARY, "/usr/local/Ascend/lib64/libascendcl.so.1"
+        ),
         "identity/1: stages loaded different ones: ",
     ),
     "unhealthy device": (
