@@ -1,5 +1,6 @@
 """Published results: the rules for an archive, by the pipeline that reproduces the result."""
 
+from npu_assay.claims.cpu_tokens import CpuTokensRule
 from npu_assay.claims.health import HealthRule
 from npu_assay.claims.identity import IdentityRule
 from npu_assay.claims.offload_rounds import OffloadRoundsRule
@@ -22,6 +23,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     CompileallRule(),
     PytestRule(("unit", "native-transfer", "native-high-level")),
     OffloadRoundsRule("native"),
+    CpuTokensRule(),
     ProtocolRule("native-high-level", {"rounds": 3, "prompt_tokens": 300}),
 )
 
