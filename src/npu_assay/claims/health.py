@@ -17,7 +17,7 @@ class HealthRule(Rule):
     stage = "health"
 
     def check(self, case: Case) -> Iterator[Finding]:
-        if not case.was_started(self.stage):
+        if not case.was_run(self.stage):
             yield self.stage_not_run(self.stage)
             return
         folder = Evidence("device")

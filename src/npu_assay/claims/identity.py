@@ -41,7 +41,7 @@ class IdentityRule(Rule):
         self._device_stages = device_stages
 
     def check(self, case: Case) -> Iterator[Finding]:
-        if not case.was_started(STAGE):
+        if not case.was_run(STAGE):
             yield self.stage_not_run(STAGE)
             return
         line = identity_line(case)
@@ -84,7 +84,7 @@ class IdentityRule(Rule):
         """Every stage that used the device had loaded the same libascendcl."""
         loaded: dict[str, list[Evidence]] = {}
         for stage in (STAGE, *self._device_stages):
-            if not case.was_started(stage):
+            if not case.was_run(stage):
                 continue
             paths = list(_loaded_by(case, stage))
             if not paths:

@@ -24,7 +24,7 @@ class VersionsRule(Rule):
         self._components = components
 
     def check(self, case: Case) -> Iterator[Finding]:
-        if not case.was_started(STAGE):
+        if not case.was_run(STAGE):
             yield self.stage_not_run(STAGE)
             return
         lines = case.log_lines(STAGE)

@@ -247,6 +247,13 @@ UNSURE = {
         lambda o: o.change_stage("health", status=StageStatus.INCONCLUSIVE, exit_code=3),
         "stages/1: health: inconclusive",
     ),
+    "a stage interrupted": (
+        lambda o: (
+            o.change_stage("unit", status=StageStatus.INTERRUPTED, exit_code=-15),
+            o.write("stages/unit.log", "collected"),
+        ),
+        "stages/1: unit: interrupted",
+    ),
     "interrupted": (lambda o: o.change_manifest(interrupted=True), "stages/1: the run was interrupted"),
 }
 
