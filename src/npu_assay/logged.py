@@ -6,7 +6,6 @@ from pathlib import Path
 
 from npu_assay.errors import UnusableError
 
-
 #: What pip begins the line with that says which part of a build did not run.
 _PIPS_CROSS = "\N{MULTIPLICATION SIGN}"
 
