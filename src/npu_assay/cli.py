@@ -1,4 +1,4 @@
-"""The commands. No logic: each one turns options into a call of one room, and errors into exit codes."""
+"""The command line: which module holds which command, and errors turned into exit codes. No logic."""
 
 import sys
 
@@ -6,9 +6,24 @@ import click
 
 from npu_assay import __version__
 from npu_assay.errors import AssayError
+from npu_assay.lazy import LazyGroup
+
+#: Command name -> where its click command is. One line a command; the module is imported when it is used.
+COMMANDS = {
+    "archive": "npu_assay.commands.archive:archive",
+    "device": "npu_assay.commands.device:device",
+    "emulator": "npu_assay.commands.emulator:emulator",
+    "env": "npu_assay.commands.env:env",
+    "run": "npu_assay.commands.run:run",
+    "verify": "npu_assay.commands.verify:verify",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    commands_at=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="npu-assay")
 def cli() -> None:
     """Build, test and prove a patched vLLM-Ascend."""

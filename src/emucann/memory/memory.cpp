@@ -1,6 +1,10 @@
 #include "memory/memory.h"
 
+#include <sys/mman.h>
+
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <stdexcept>
 
@@ -216,6 +220,24 @@ Memory& memory() {
   // Never destroyed: stream workers and other libraries' exit handlers may still hold addresses.
   static auto* instance = new Memory(config().devices, config().memory_bytes);
   return *instance;
+}
+
+void zero(void* host_bytes, std::size_t bytes) {
+  const std::uintptr_t begin = address_of(host_bytes);
+  const std::uintptr_t end = begin + bytes;
+  const std::uintptr_t first_page = (begin + AddressWindow::page - 1) / AddressWindow::page * AddressWindow::page;
+  const std::uintptr_t last_page = end / AddressWindow::page * AddressWindow::page;
+  constexpr std::size_t worth_a_call = std::size_t{1} << 20;
+  if (last_page < first_page + worth_a_call) {
+    std::memset(host_bytes, 0, bytes);
+    return;
+  }
+  std::memset(host_bytes, 0, first_page - begin);
+  std::memset(reinterpret_cast<void*>(last_page), 0, end - last_page);
+  // Private anonymous pages come back filled with zeros.
+  if (madvise(reinterpret_cast<void*>(first_page), last_page - first_page, MADV_DONTNEED) != 0) {
+    std::memset(reinterpret_cast<void*>(first_page), 0, last_page - first_page);
+  }
 }
 
 void* host_view(const void* pointer) { return memory().host_view(pointer); }

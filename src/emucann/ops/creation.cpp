@@ -4,7 +4,11 @@
 #include "ops/op.h"
 
 OP(aclnnInplaceZero, (Tensor, self)) {
-  self.zero_();
+  if (self.is_contiguous()) {
+    emucann::zero(self.mutable_data_ptr(), self.nbytes());
+  } else {
+    self.zero_();
+  }
 }
 OP(aclnnInplaceOne, (Tensor, self)) {
   self.fill_(1);

@@ -22,6 +22,9 @@ EMUCANN_API void* host_view(const void* pointer);
 // Throws std::runtime_error naming the address if it does not.
 EMUCANN_API void* host_view(const void* pointer, std::size_t bytes);
 
+// Makes a range of device bytes zero; whole pages are given back to the system, so that a large one costs nothing.
+EMUCANN_API void zero(void* host_bytes, std::size_t bytes);
+
 // Records the message that aclGetRecentErrMsg returns on this thread.
 EMUCANN_API void set_error_message(std::string message);
 

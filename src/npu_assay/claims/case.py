@@ -1,0 +1,75 @@
+"""What the rules look at: the archive's raw files, and in which mode they are judged."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from npu_assay.claims.findings import Evidence
+from npu_assay.errors import UsageError
+from npu_assay.evidence.archive import Archive
+from npu_assay.evidence.manifest import Manifest, StageStatus, read_manifest
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+_RUN = (StageStatus.PASS, StageStatus.FAIL, StageStatus.INCONCLUSIVE)
+
+
+class Mode(StrEnum):
+    """How strict `verify` is."""
+
+    FORMAL = "formal"
+    """The published result on an NPU: everything, as published."""
+    LIMITED = "limited"
+    """What is there: stages may be missing and settings may differ, and the verdict says so."""
+    EMULATED = "emulated"
+    """The published result's rules on an emulated NPU: no evidence about an NPU."""
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A line of a log without its terminal colours."""
+
+    text: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class Case:
+    """An archive to judge."""
+
+    archive: Archive
+    mode: Mode
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """Raises UsageError when there is none, or a malformed one."""
+        return read_manifest(self.archive.manifest)
+
+    def was_run(self, stage: str) -> bool:
+        """Whether the stage ran to an end of its own, by its raw log as well as by the manifest.
+
+        What an interrupted stage left is not judged: the stages rule calls it inconclusive.
+        """
+        record = self.manifest.stage(stage)
+        if record is not None and record.status is StageStatus.INTERRUPTED:
+            return False
+        return self.archive.stage_log(stage).exists() or (record is not None and record.status in _RUN)
+
+    def log_of(self, stage: str) -> Evidence:
+        return Evidence(f"stages/{stage}.log")
+
+    def log(self, stage: str) -> bytes:
+        """The stage's raw log. Raises UsageError when it can't be read."""
+        try:
+            return self.archive.stage_log(stage).read_bytes()
+        except OSError as error:
+            raise UsageError(f"{self.log_of(stage)}: can't be read ({error.strerror})") from error
+
+    def log_lines(self, stage: str) -> list[LogLine]:
+        """The stage's log, line by line."""
+        text = self.log(stage).decode(errors="replace")
+        # Progress bars overwrite their line with a carriage return; splitlines takes it for an end of line.
+        return [
+            LogLine(_ANSI.sub("", line), Evidence(f"stages/{stage}.log", number))
+            for number, line in enumerate(text.split("\n"), start=1)
+        ]

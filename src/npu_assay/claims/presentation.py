@@ -1,0 +1,61 @@
+"""A verdict as text, JSON or JUnit."""
+
+import json
+from typing import Any
+
+from npu_assay.claims.findings import Finding, Result
+from npu_assay.claims.verdict import Verdict
+from npu_assay.evidence.junit import ReportCase, render_junit
+
+
+def as_text(verdict: Verdict) -> str:
+    """One line a finding, the verdict last."""
+    lines = []
+    for finding in verdict.findings:
+        places = f" [{', '.join(str(place) for place in finding.evidence)}]" if finding.evidence else ""
+        lines.append(f"{finding.result:<14} {finding.rule:<18} {finding.message}{places}")
+        lines += [f"    {line}" for line in finding.traceback.splitlines()]
+    return "\n".join([*lines, verdict.line])
+
+
+def as_json(verdict: Verdict) -> str:
+    """A document with `schema_version`."""
+    document: dict[str, Any] = {
+        "schema_version": 1,
+        "mode": verdict.mode,
+        "emulated": verdict.emulated,
+        "verdict": verdict.result,
+        "line": verdict.line,
+        "findings": [
+            {
+                "rule": finding.rule,
+                "result": finding.result,
+                "message": finding.message,
+                "evidence": [str(place) for place in finding.evidence],
+                "traceback": finding.traceback,
+            }
+            for finding in verdict.findings
+        ],
+    }
+    return json.dumps(document, indent=2)
+
+
+def as_junit(verdict: Verdict) -> str:
+    """One testcase a finding; an inconclusive one is an error."""
+    return render_junit(
+        f"npu-assay verify ({verdict.mode})", [_case(finding) for finding in verdict.findings]
+    )
+
+
+def _case(finding: Finding) -> ReportCase:
+    name = f"{finding.rule}: {finding.message}"
+    message = f"{finding.message} {finding.traceback}".strip()
+    match finding.result:
+        case Result.PASS:
+            return ReportCase(name)
+        case Result.FAIL:
+            return ReportCase(name, failure=message)
+        case Result.INCONCLUSIVE:
+            return ReportCase(name, error=message)
+        case Result.NOT_APPLICABLE:
+            return ReportCase(name, skipped=message)

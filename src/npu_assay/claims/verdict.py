@@ -1,0 +1,92 @@
+"""Judge an archive: every rule, all findings, one verdict."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from npu_assay.claims.case import Case, Mode
+from npu_assay.claims.findings import Evidence, Finding, Result
+from npu_assay.claims.identity import identity_line, says_emulated
+from npu_assay.claims.integrity import IntegrityRule
+from npu_assay.claims.published import RULES_OF_PIPELINE
+from npu_assay.claims.rule import apply_rules
+from npu_assay.errors import AssayError, UsageError
+from npu_assay.evidence.archive import Archive
+
+_EXIT_CODES = {Result.PASS: 0, Result.FAIL: 1, Result.INCONCLUSIVE: 3}
+_VERDICT = "verdict/1"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What verify says of an archive."""
+
+    mode: Mode
+    emulated: bool
+    result: Result
+    findings: tuple[Finding, ...]
+
+    @property
+    def exit_code(self) -> int:
+        return _EXIT_CODES[self.result]
+
+    @property
+    def line(self) -> str:
+        """One line; an emulated or limited verdict says so, and what it is worth."""
+        counts = ", ".join(
+            f"{number} {result}"
+            for result in Result
+            if (number := sum(finding.result is result for finding in self.findings))
+        )
+        marks = [
+            mark for mark, on in (("EMULATED", self.emulated), ("LIMITED", self.mode is Mode.LIMITED)) if on
+        ]
+        worth = (
+            ": no evidence about an NPU" if self.emulated else ": not the published result" if marks else ""
+        )
+        return f"verdict: {' '.join([*marks, self.result])} ({counts}){worth}"
+
+
+def verify(root: Path, mode: Mode) -> Verdict:
+    """Judge the archive at root. Raises UsageError when there is no archive."""
+    archive = Archive(root)
+    if not (archive.manifest.exists() or archive.sums.exists()):
+        raise UsageError(f"{root}: no manifest.json and no SHA256SUMS; name the folder of a run archive")
+    case = Case(archive, mode)
+    findings = apply_rules([IntegrityRule()], case)
+    try:
+        emulated, why = _is_emulated(case)
+    except AssayError as error:  # without a manifest nothing but the checksums can be judged
+        unreadable = Finding(_VERDICT, Result.FAIL, str(error), (Evidence("manifest.json"),))
+        return _conclude(mode, False, [*findings, unreadable])
+    if mode is Mode.FORMAL and emulated:
+        refusal = f"the run was emulated ({why}); formal mode judges runs on an NPU, use --mode emulated"
+        return _conclude(mode, emulated, [Finding(_VERDICT, Result.FAIL, refusal)])
+    if mode is Mode.EMULATED and not emulated:
+        refusal = "the run was not emulated; use --mode formal or --mode limited"
+        findings.append(Finding(_VERDICT, Result.FAIL, refusal))
+    rules = RULES_OF_PIPELINE.get(case.manifest.pipeline.name)
+    if rules is None:
+        unknown = f"no published result is known for pipeline {case.manifest.pipeline.name}"
+        findings.append(Finding(_VERDICT, Result.INCONCLUSIVE, unknown, (Evidence("manifest.json"),)))
+    else:
+        findings += apply_rules(rules, case)
+    return _conclude(mode, emulated, findings)
+
+
+def _is_emulated(case: Case) -> tuple[bool, str]:
+    """By the manifest or by the raw log: one of them is enough to call a run emulated."""
+    recorded = case.manifest.device.kind
+    line = identity_line(case)
+    if line is not None and says_emulated(line):
+        return True, f"{line.evidence} says {line.text!r}"
+    if recorded == "emulated":
+        return True, "manifest.json says device kind emulated"
+    return False, ""
+
+
+def _conclude(mode: Mode, emulated: bool, findings: list[Finding]) -> Verdict:
+    results = {finding.result for finding in findings}
+    worst = next((result for result in (Result.FAIL, Result.INCONCLUSIVE) if result in results), None)
+    # A verdict of nothing but "not applicable" has judged nothing.
+    result = worst or (Result.PASS if Result.PASS in results else Result.INCONCLUSIVE)
+    return Verdict(mode, emulated, result, tuple(findings))

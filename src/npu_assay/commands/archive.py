@@ -1,0 +1,37 @@
+"""`npu-assay archive`: checksums of run archives."""
+
+from pathlib import Path
+
+import click
+
+from npu_assay.errors import AssayError
+from npu_assay.evidence.archive import check as check_sums
+from npu_assay.evidence.archive import open_archive, seal
+
+_ARCHIVE = click.argument("folder", metavar="ARCHIVE", type=click.Path(path_type=Path))
+
+
+@click.group()
+def archive() -> None:
+    """Write and check the checksums of a run archive."""
+
+
+@archive.command()
+@_ARCHIVE
+def sums(folder: Path) -> None:
+    """Write SHA256SUMS over every file of ARCHIVE, replacing what is there."""
+    opened = open_archive(folder)
+    seal(opened)
+    click.echo(f"wrote {opened.sums}")
+
+
+@archive.command()
+@_ARCHIVE
+def check(folder: Path) -> None:
+    """Compare ARCHIVE with its SHA256SUMS; exit 1 if they differ."""
+    discrepancies = check_sums(open_archive(folder))
+    for discrepancy in discrepancies:
+        click.echo(discrepancy)
+    if discrepancies:
+        raise AssayError(f"{folder}: {len(discrepancies)} differences from SHA256SUMS")
+    click.echo(f"{folder}: every file matches SHA256SUMS")

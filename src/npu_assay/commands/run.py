@@ -1,0 +1,152 @@
+"""`npu-assay run`: the main job."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import click
+from rich.console import Console
+
+from npu_assay.claims.case import Mode
+from npu_assay.claims.findings import Result
+from npu_assay.claims.published import RULES_OF_PIPELINE
+from npu_assay.claims.verdict import verify
+from npu_assay.commands.progress import EchoProgress
+from npu_assay.device.kind import Wanted, choose_kind
+from npu_assay.device.query import NpuSmi
+from npu_assay.environment.environment import Environment
+from npu_assay.environment.install import install
+from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
+from npu_assay.errors import UsageError
+from npu_assay.evidence.archive import Archive, create_archive, discard
+from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
+from npu_assay.pipeline.definition import find_pipeline, load_pipeline
+from npu_assay.pipeline.interruption import interruptible
+from npu_assay.pipeline.progress import progress_on
+from npu_assay.pipeline.runner import Runner, RunPlan
+from npu_assay.pipeline.selection import apply_settings, choose_stages
+from npu_assay.pipeline.summary import exit_code_of, summary_line, summary_table
+from npu_assay.project import PIPELINES
+
+DEFAULT_PIPELINE = "kv-offload"
+
+
+@click.command()
+@click.option("--pipeline", "pipeline_name", default=DEFAULT_PIPELINE, show_default=True, metavar="NAME")
+@click.option("--environment", "lock_name", default=DEFAULT_ENVIRONMENT, show_default=True, metavar="NAME")
+@click.option(
+    "--device",
+    "wanted",
+    type=click.Choice(["auto", "npu", "emulated"]),
+    default="auto",
+    show_default=True,
+    help="auto: the NPU where there is one, else an emulated one.",
+)
+@click.option(
+    "--stage",
+    "stages",
+    multiple=True,
+    metavar="NAME",
+    help="Run only this stage, without those it needs; repeatable. The archive records what was not run.",
+)
+@click.option("--model", type=click.Path(path_type=Path), help="Folder of a model, instead of the tiny one.")
+@click.option(
+    "--set", "assignments", multiple=True, metavar="STAGE.KEY=VALUE", help="Change a setting; repeatable."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="New folder for the archive.  [default: runs/<time>-<pipeline>]",
+)
+def run(
+    pipeline_name: str,
+    lock_name: str,
+    wanted: str,
+    stages: tuple[str, ...],
+    model: Path | None,
+    assignments: tuple[str, ...],
+    out: Path | None,
+) -> None:
+    """Run a pipeline in an environment and leave an archive of it.
+
+    Exit codes: 0 all good, 1 a stage failed, 2 bad usage, 3 inconclusive or interrupted, 4 the environment,
+    the device or the disk can't be used.
+    """
+    pipeline, pipeline_sha256 = load_pipeline(find_pipeline(pipeline_name, PIPELINES))
+    chosen = choose_stages(pipeline, stages)
+    settings = apply_settings(pipeline, assignments)
+    lock = load_lock(lock_name)
+    if model is not None:
+        _check_model(model)
+    kind, why = choose_kind(cast(Wanted, wanted))
+    archive = create_archive(out or _default_folder(pipeline.name))
+
+    console = Console()
+    console.print(f"device: {why}", highlight=False, soft_wrap=True)
+    with _discarded_on_failure(archive):
+        environment = Environment.of(lock)
+        install(environment, EchoProgress())
+        plan = RunPlan(
+            pipeline=pipeline,
+            pipeline_sha256=pipeline_sha256,
+            environment=_record_of(lock),
+            chosen=chosen,
+            settings=settings,
+            device_kind=kind,
+            dies=NpuSmi(environment.variables()).count_dies(),
+            model=model and model.absolute(),
+        )
+    with interruptible() as interruption:
+        manifest = Runner(plan, environment, archive, progress_on(console), lambda: bool(interruption)).run()
+    sys.exit(_conclude(console, archive, manifest))
+
+
+def _check_model(model: Path) -> None:
+    if not (model / "config.json").is_file():
+        raise UsageError(
+            f"--model {model}: no config.json there; name the folder of a model in Hugging Face's layout"
+        )
+
+
+def _default_folder(pipeline: str) -> Path:
+    return Path("runs") / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{pipeline}"
+
+
+@contextmanager
+def _discarded_on_failure(archive: Archive) -> Iterator[None]:
+    """An archive in which nothing was run is none."""
+    try:
+        yield
+    except BaseException:
+        discard(archive)
+        raise
+
+
+def _record_of(lock: Lock) -> EnvironmentRecord:
+    return EnvironmentRecord(
+        name=lock.name,
+        lock_sha256=lock.sha256,
+        deviations=lock.deviations,
+        versions={name: component.version for name, component in lock.content.components.items()},
+    )
+
+
+def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
+    """Show what came of it; returns the exit code."""
+    say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
+    console.print(summary_table(manifest))
+    say(summary_line(manifest))
+    code = exit_code_of(manifest)
+    if manifest.pipeline.name in RULES_OF_PIPELINE and not manifest.partial:
+        verdict = verify(archive.root, Mode.EMULATED if manifest.device.kind == "emulated" else Mode.FORMAL)
+        for finding in verdict.findings:
+            if finding.result is Result.FAIL:
+                say(f"{finding.rule}: {finding.message}")
+        say(verdict.line)
+        code = code or verdict.exit_code
+    say(f"archive: {archive.root}")
+    return code

@@ -1,0 +1,160 @@
+"""An environment: where the venv that a lock describes is, and what a command needs to run in it."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from npu_assay.cache import cache_root, content_key, is_complete, tree_digest
+from npu_assay.cann.provider import Provider, Target, provider
+from npu_assay.cann.scripts import sourced
+from npu_assay.cann.tree import CannTree
+from npu_assay.environment.lock import Lock
+from npu_assay.errors import UnusableError
+from npu_assay.project import ADAPTATIONS
+
+#: Variables of the caller that would change what runs in the environment.
+_NOT_INHERITED = (
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "TORCH_DEVICE_BACKEND_AUTOLOAD",
+)
+
+_ALWAYS = {
+    "PYTHONNOUSERSITE": "1",
+    # Nothing is fetched and nothing is told to anyone at run time.
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_DO_NOT_TRACK": "1",
+}
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The environment of a lock in a cache folder; it may not be installed yet.
+
+    `root` holds venv/, cudastub/ (where torch is a CUDA build), steps/, logs/ and complete.json.
+    """
+
+    lock: Lock
+    root: Path
+    cache: Path
+    adaptations_source: Path = ADAPTATIONS
+
+    @classmethod
+    def of(cls, lock: Lock, cache: Path | None = None) -> "Environment":
+        """The environment of this lock, in the cache."""
+        cache = cache or cache_root()
+        return cls(lock=lock, root=cache / "environments" / lock.key, cache=cache)
+
+    @property
+    def name(self) -> str:
+        """The lock's name."""
+        return self.lock.name
+
+    @property
+    def venv(self) -> Path:
+        """The virtual environment."""
+        return self.root / "venv"
+
+    @property
+    def python(self) -> Path:
+        """Its Python."""
+        return self.venv / "bin" / "python"
+
+    @property
+    def site_packages(self) -> Path:
+        """Where its packages are."""
+        return self.venv / "lib" / f"python{self.lock.content.python}" / "site-packages"
+
+    @property
+    def cuda_standins(self) -> Path:
+        """Stand-ins for the CUDA libraries of torch's CUDA build; absent for a CPU build."""
+        return self.root / "cudastub"
+
+    @cached_property
+    def provider(self) -> Provider:
+        """The provider of its CANN."""
+        return provider(self.lock.provider)
+
+    @property
+    def target(self) -> Target:
+        """What a provider of CANN must know of this environment."""
+        versions = {name: self.lock.component(name).version for name in ("torch", "torch-npu", "vllm-ascend")}
+        return Target(python=self.python, site_packages=self.site_packages, versions=versions)
+
+    @property
+    def cann(self) -> CannTree:
+        """Its CANN; see `is_installed` for whether that is there yet."""
+        return self.provider.locate(self.target)
+
+    @property
+    def adaptations_folder(self) -> Path:
+        """The cache folder of the plug-in of this checkout, keyed by its content."""
+        return self.cache / "adaptations" / content_key([tree_digest(self.adaptations_source)])
+
+    @property
+    def adaptations(self) -> Path:
+        """The folder for PYTHONPATH that has the plug-in and its dist-info."""
+        return self.adaptations_folder / "site"
+
+    def is_made(self) -> bool:
+        """Whether the venv is whole, and the Python it was made with is still there."""
+        return is_complete(self.root) and self.python.exists()
+
+    def missing(self) -> list[str]:
+        """What is not there yet, of venv, cann and adaptations."""
+        there = {
+            "venv": self.is_made(),
+            "cann": self.provider.ready(self.target),
+            "adaptations": is_complete(self.adaptations_folder),
+        }
+        return [part for part, is_there in there.items() if not is_there]
+
+    def is_installed(self) -> bool:
+        """Whether everything is there, whole."""
+        return not self.missing()
+
+    def build_variables(self, base: Mapping[str, str] = os.environ) -> dict[str, str]:
+        """All variables for pip, builds and tools that may import torch but must not load torch-npu."""
+        variables = {name: value for name, value in base.items() if name not in _NOT_INHERITED}
+        variables |= _ALWAYS | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+        variables["PATH"] = _path(self.python.parent, base.get("PATH"))
+        if self.cuda_standins.is_dir():
+            variables["LD_LIBRARY_PATH"] = str(self.cuda_standins)
+        return variables
+
+    def variables(self, base: Mapping[str, str] = os.environ, *, adaptations: bool = True) -> dict[str, str]:
+        """All variables for a command in this environment: the caller's, with the environment's over them.
+
+        What the caller had in LD_LIBRARY_PATH and PYTHONPATH is left out, so that nothing else is loaded.
+        Without `adaptations` the plug-in is not on PYTHONPATH. Raises UnusableError when something is not
+        installed.
+        """
+        missing = self.missing()
+        if not adaptations and "adaptations" in missing:
+            missing.remove("adaptations")
+        if missing:
+            parts = ", ".join(missing)
+            raise UnusableError(
+                f"environment {self.name}: {parts} not installed; type: npu-assay env install {self.name}"
+            )
+        variables = self.build_variables(base)
+        del variables["TORCH_DEVICE_BACKEND_AUTOLOAD"]  # torch's autoload is what loads torch-npu
+        variables["PATH"] = _path(self.python.parent, self.cann.tools, base.get("PATH"))
+        variables = sourced([self.cann.cann_script, self.cann.atb_script], variables)
+        driver = [folder for folder in self.cann.driver_folders if folder.is_dir()]
+        variables["LD_LIBRARY_PATH"] = _path(variables.get("LD_LIBRARY_PATH"), *driver)
+        if adaptations:
+            variables["PYTHONPATH"] = _path(self.adaptations, variables.get("PYTHONPATH"))
+        return variables
+
+
+def _path(*entries: Path | str | None) -> str:
+    """Joins entries of a search path; an empty one would mean the current folder, so there is none."""
+    parts = (part for entry in entries if entry for part in str(entry).split(os.pathsep))
+    return os.pathsep.join(dict.fromkeys(part for part in parts if part))

@@ -1,0 +1,40 @@
+"""What is really installed in a site-packages folder, read from its dist-info, without importing anything."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import distributions
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from npu_assay.errors import UnusableError
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A distribution that is there."""
+
+    name: str
+    version: str
+    dist_info: Path
+
+
+def installed(site_packages: Path) -> dict[str, Installed]:
+    """All distributions in the folder, by normalised name."""
+    found: dict[str, Installed] = {}
+    for distribution in distributions(path=[str(site_packages)]):
+        name = canonicalize_name(distribution.metadata["Name"])
+        location = Path(str(distribution.locate_file("")))
+        dist_info = getattr(distribution, "_path", location)  # public only as of Python 3.14's `origin`
+        found[name] = Installed(name=name, version=distribution.version, dist_info=Path(str(dist_info)))
+    return found
+
+
+def require_versions(site_packages: Path, versions: Mapping[str, str]) -> None:
+    """Check that exactly these versions are installed. Raises UnusableError for the first that is not."""
+    found = installed(site_packages)
+    for name, version in versions.items():
+        there = found.get(canonicalize_name(name))
+        if there is None or there.version != version:
+            found_version = there.version if there else "not installed"
+            raise UnusableError(f"{site_packages}: {name} is {found_version}, the lock says {version}")

@@ -1,0 +1,24 @@
+"""Step vllm: vLLM for the empty target, from its source distribution (its wheels are for CUDA)."""
+
+from npu_assay.environment.environment import Environment
+from npu_assay.environment.steps.components import install_components
+from npu_assay.environment.steps.step import Facts, Report, Step
+
+
+def _install(environment: Environment, report: Report) -> Facts:
+    # Without the override setuptools-scm names the version after the target: 0.18.0+empty. Build isolation
+    # would fetch the torch 2.10.0 that vLLM's pyproject.toml names.
+    return install_components(
+        environment,
+        "vllm",
+        ("vllm",),
+        "--no-build-isolation",
+        "--no-binary=vllm",
+        extra={
+            "VLLM_TARGET_DEVICE": "empty",
+            "VLLM_VERSION_OVERRIDE": environment.lock.component("vllm").version,
+        },
+    )
+
+
+STEP = Step(name="vllm", needs=("torch",), run=_install)

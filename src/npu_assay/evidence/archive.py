@@ -1,0 +1,160 @@
+"""A run archive: where its files stand, how it is made, sealed and checked."""
+
+import errno
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from npu_assay.errors import AssayError, UnusableError, UsageError
+from npu_assay.evidence.atomic import write_atomically
+from npu_assay.evidence.sums import parse_sums, render_sums, sha256_of
+
+#: Derived from the rest, so that they may be written after the seal; at the archive's root only.
+UNSEALED = frozenset({"SHA256SUMS", "statement.intoto.json", "report.html", "report.md"})
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The layout of a run archive under root. Names of files only; nothing here says that they exist."""
+
+    root: Path
+
+    @property
+    def manifest(self) -> Path:
+        return self.root / "manifest.json"
+
+    @property
+    def sums(self) -> Path:
+        return self.root / "SHA256SUMS"
+
+    @property
+    def junit(self) -> Path:
+        return self.root / "junit.xml"
+
+    @property
+    def environment(self) -> Path:
+        return self.root / "environment.json"
+
+    @property
+    def device(self) -> Path:
+        return self.root / "device"
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results"
+
+    @property
+    def work(self) -> Path:
+        """Scratch folders of the running stages; gone when the archive is sealed."""
+        return self.root / "work"
+
+    def stage_log(self, stage: str) -> Path:
+        return self.root / "stages" / f"{stage}.log"
+
+    def stage_junit(self, stage: str) -> Path:
+        return self.root / "stages" / f"{stage}.junit.xml"
+
+
+@dataclass(frozen=True)
+class Discrepancy:
+    """One way in which an archive and its SHA256SUMS disagree."""
+
+    name: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.problem}"
+
+
+def create_archive(root: Path) -> Archive:
+    """Make an empty archive.
+
+    Raises UsageError when root can't be written or holds anything already, UnusableError when the disk is
+    full.
+    """
+    archive = Archive(root.absolute())
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if any(root.iterdir()):
+            raise UsageError(f"{root}: not empty; an archive needs a new folder, choose another with --out")
+        for folder in (archive.device, archive.results, archive.work, archive.root / "stages"):
+            folder.mkdir()
+    except OSError as error:
+        kind = UnusableError if error.errno in (errno.ENOSPC, errno.EDQUOT) else UsageError
+        raise kind(
+            f"{root}: no archive can be written here ({error.strerror}); choose another folder with --out"
+        ) from error
+    return archive
+
+
+def open_archive(root: Path) -> Archive:
+    """An existing archive. Raises UsageError when the folder is none."""
+    archive = Archive(root)
+    if not root.is_dir():
+        raise UsageError(f"{root}: no such folder; name the folder of a run archive")
+    if not archive.manifest.is_file():
+        raise UsageError(f"{root}: no manifest.json, so no run archive, or a run that never ended")
+    return archive
+
+
+def special_files(root: Path) -> list[Path]:
+    """What an archive must not hold: symbolic links, pipes, sockets, devices. Links are not followed."""
+    return sorted(
+        path for path in root.rglob("*") if path.is_symlink() or not (path.is_file() or path.is_dir())
+    )
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link or a whole folder; nothing happens when it is gone already."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def discard(archive: Archive) -> None:
+    """Remove an archive that came to nothing; its folder too, unless it is a mount point."""
+    for path in archive.root.iterdir():
+        remove(path)
+    with suppress(OSError):
+        archive.root.rmdir()
+
+
+def seal(archive: Archive) -> None:
+    """Write SHA256SUMS over every file but itself, the statement and the reports, atomically."""
+    if special := special_files(archive.root):
+        raise AssayError(f"{special[0]}: an archive holds regular files only; remove it and seal again")
+    sums = {name: sha256_of(archive.root / name) for name in _sealed(archive)}
+    write_atomically(archive.sums, render_sums(sums))
+
+
+def check(archive: Archive) -> list[Discrepancy]:
+    """Compare the archive with its SHA256SUMS: changed, missing, unlisted and special files, each by name.
+
+    Raises UsageError when SHA256SUMS is missing or malformed.
+    """
+    if not archive.sums.is_file():
+        raise UsageError(f"{archive.sums}: missing; write it with `npu-assay archive sums {archive.root}`")
+    listed = parse_sums(archive.sums.read_bytes(), str(archive.sums))
+    special = {path.relative_to(archive.root).as_posix() for path in special_files(archive.root)}
+    present = _sealed(archive)
+    problems = [Discrepancy(name, "not a regular file; an archive holds nothing else") for name in special]
+    problems += [Discrepancy(name, "not in SHA256SUMS") for name in present - listed.keys()]
+    for name, expected in listed.items():
+        if name in special:
+            continue
+        if name not in present:
+            problems.append(Discrepancy(name, "in SHA256SUMS, but missing from the archive"))
+        elif (found := sha256_of(archive.root / name)) != expected:
+            problems.append(Discrepancy(name, f"changed: sha256 is {found}, SHA256SUMS says {expected}"))
+    return sorted(problems, key=str)
+
+
+def _sealed(archive: Archive) -> set[str]:
+    names = {
+        path.relative_to(archive.root).as_posix()
+        for path in archive.root.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    }
+    return names - UNSEALED

@@ -1,0 +1,151 @@
+"""manifest.json: what a run says about itself. The verifier compares it with the raw bytes."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
+
+from npu_assay.errors import UsageError
+from npu_assay.evidence.atomic import write_atomically
+
+
+def _with_z(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+UtcTime = Annotated[AwareDatetime, PlainSerializer(_with_z)]
+Setting = bool | int | float | str
+Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+"""Of a pipeline or stage: a part of file names."""
+
+
+class StageStatus(StrEnum):
+    """How a stage ended. Only `pass` is good; `not applicable` is neither good nor bad and has its reason."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    NOT_APPLICABLE = "not applicable"
+    SKIPPED = "skipped"
+    """A stage that it needs did not pass."""
+    INTERRUPTED = "interrupted"
+    NOT_RUN = "not run"
+    """Not asked for (`--stage`), or the run was interrupted before its turn."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StageRecord(_Strict):
+    """One stage of the run."""
+
+    name: Name
+    status: StageStatus
+    reason: str = ""
+    """Why the status is not `pass`, in one line."""
+    command: tuple[str, ...] = ()
+    settings: dict[str, Setting] = {}
+    exit_code: int | None = None
+    """None when it never ran; negative when a signal ended it, as Python's subprocess counts."""
+    started: UtcTime | None = None
+    seconds: float | None = None
+    """By the monotonic clock."""
+    left_behind: tuple[str, ...] = ()
+    """Processes of the stage that outlived it and were ended by the runner."""
+
+
+class EnvironmentRecord(_Strict):
+    """Which lock the run's environment was made from."""
+
+    name: str
+    lock_sha256: str
+    deviations: dict[str, str] = {}
+    """Component -> why it departs from what upstream lists."""
+    versions: dict[str, str] = {}
+    """Component -> version that the lock asks for; what was found stands in environment.json."""
+
+
+class DeviceRecord(_Strict):
+    """What kind of device the run used, and how many dies of it there were."""
+
+    kind: Literal["emulated", "hardware"]
+    dies: int
+
+
+class PipelineRecord(_Strict):
+    """Which pipeline file was run."""
+
+    name: Name
+    sha256: str
+
+
+class ProjectRecord(_Strict):
+    """npu-assay itself."""
+
+    version: str
+    python: str
+    commit: str | None
+    """None outside a git checkout."""
+    dirty: bool | None
+
+
+class HostRecord(_Strict):
+    """The machine, without its name or addresses."""
+
+    system: str
+    kernel: str
+    machine: str
+    cpus: int
+    memory_bytes: int
+
+
+class Manifest(_Strict):
+    """The whole of manifest.json."""
+
+    schema_version: Literal[1] = 1
+    pipeline: PipelineRecord
+    environment: EnvironmentRecord
+    device: DeviceRecord
+    model: str | None
+    """Folder given with --model; None for the pipeline's own."""
+    project: ProjectRecord
+    host: HostRecord
+    started: UtcTime
+    finished: UtcTime
+    interrupted: bool
+    stages: tuple[StageRecord, ...] = Field(min_length=1)
+
+    @property
+    def partial(self) -> bool:
+        """Whether stages were left out on request, or the run was interrupted."""
+        return self.interrupted or any(stage.status is StageStatus.NOT_RUN for stage in self.stages)
+
+    def stage(self, name: str) -> StageRecord | None:
+        """The record of that stage, or None."""
+        return next((stage for stage in self.stages if stage.name == name), None)
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Write manifest.json atomically."""
+    write_atomically(path, manifest.model_dump_json(indent=2).encode() + b"\n")
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read manifest.json. Raises UsageError that names the first thing which is wrong in it."""
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read ({error.strerror})") from error
+    except ValidationError as error:
+        raise UsageError(f"{path}: {first_problem(error)}") from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first of pydantic's problems in one line, with where it is, and how many more there are."""
+    problems: list[Any] = error.errors(include_url=False)
+    where = ".".join(str(step) for step in problems[0]["loc"])
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{where + ': ' if where else ''}{problems[0]['msg']}{more}"

@@ -1,0 +1,63 @@
+"""Running a tool whose output goes to a log, with one line about it when it fails."""
+
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from npu_assay.errors import UnusableError
+
+
+def last_line(output: str) -> str:
+    """The last line that says something."""
+    return next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "it said nothing")
+
+
+def first_error(output: str) -> str:
+    """The first line that a compiler, linker or CMake marks as an error, else the last line."""
+    marks = (": error:", ": fatal error:", "CMake Error", "undefined reference", "error: ")
+    return next(
+        (line.strip() for line in output.splitlines() if any(m in line for m in marks)), last_line(output)
+    )
+
+
+def pip_error(output: str) -> str:
+    """pip's own first error, or what of a build it says did not run, else the last line."""
+    lines = (line.strip() for line in output.splitlines())
+    marks = ("ERROR:", "×")
+    found = next((line for line in lines if line.startswith(marks)), last_line(output))
+    return found.removeprefix("ERROR:").removeprefix("×").strip()
+
+
+def run_logged(
+    command: Sequence[str],
+    log: Path,
+    *,
+    doing: str,
+    variables: Mapping[str, str],
+    telling: Callable[[str], str] = last_line,
+) -> None:
+    """Run `command`, appending what it prints to `log`.
+
+    Raises UnusableError with `doing`, the line that `telling` picks from the output, and where the log is.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as out:
+        out.write(f"$ {' '.join(command)}\n".encode())
+        out.flush()
+        start = out.tell()
+        try:
+            code = subprocess.run(
+                command,
+                env={**variables},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                check=False,
+            ).returncode
+        except OSError as error:
+            raise UnusableError(f"{doing}: can't run {command[0]}: {error.strerror}") from error
+    if code != 0:
+        with log.open("rb") as written:
+            written.seek(start)
+            output = written.read().decode(errors="replace")
+        raise UnusableError(f"{doing} failed ({code}): {telling(output)}; the full log is {log}")

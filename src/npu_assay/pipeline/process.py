@@ -1,0 +1,215 @@
+"""Run one command: its bytes into a log in arrival order, and nothing of it alive afterwards."""
+
+import io
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from npu_assay.errors import UnusableError
+from npu_assay.pipeline.descendants import Descendants, adopted_descendants
+
+_CHUNK = 1 << 16
+_POLL_SECONDS = 0.05
+_DRAIN_SECONDS = 5.0
+_KILL_ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a command is ended, in seconds and bytes."""
+
+    seconds: float
+    log_bytes: int
+    grace: float = 10.0
+    """Between SIGTERM and SIGKILL."""
+    settle: float = 3.0
+    """For processes that outlive the command by themselves, such as multiprocessing's resource tracker."""
+
+
+class End(StrEnum):
+    """Why a command ended."""
+
+    EXITED = "exited"
+    NOT_STARTED = "not started"
+    TIMEOUT = "time limit"
+    LOG_LIMIT = "log limit"
+    LOG_UNWRITABLE = "log unwritable"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    end: End
+    exit_code: int | None
+    """As subprocess has it: negative for a signal; None when it never started."""
+    seconds: float
+    left_behind: tuple[str, ...] = ()
+    """Command lines of processes that had to be ended after the command itself had."""
+    detail: str = ""
+    """The system's message for NOT_STARTED and LOG_UNWRITABLE."""
+
+
+class _Log:
+    """The pipe's reading end, and the file its bytes go to.
+
+    One pipe carries stdout and stderr, so that the log has them in the order in which they were written. At
+    most `limit` bytes are kept; nothing is held in memory. Once `stopped_by` is set, bytes are read and
+    dropped, so that a process that is being ended does not hang on a full pipe.
+    """
+
+    def __init__(self, pipe: int, file: io.FileIO, limit: int) -> None:
+        self._pipe: int | None = pipe
+        self._file = file
+        self._room = limit
+        self.stopped_by: End | None = None
+        self.problem = ""
+
+    def pump(self) -> None:
+        """Move what has arrived; wait a moment when nothing has."""
+        if self._pipe is None:
+            time.sleep(_POLL_SECONDS)
+            return
+        if not select.select([self._pipe], [], [], _POLL_SECONDS)[0]:
+            return
+        data = os.read(self._pipe, _CHUNK)
+        if not data:
+            self.close()
+        elif self.stopped_by is None:
+            self._write(data)
+
+    def _write(self, data: bytes) -> None:
+        if len(data) > self._room:
+            self.stopped_by = End.LOG_LIMIT
+        rest = memoryview(data)[: self._room]
+        try:
+            while rest:
+                written = self._file.write(rest)
+                rest = rest[written:]
+                self._room -= written
+        except OSError as error:
+            self.stopped_by, self.problem = End.LOG_UNWRITABLE, error.strerror or str(error)
+
+    @property
+    def at_end(self) -> bool:
+        return self._pipe is None
+
+    def close(self) -> None:
+        if self._pipe is not None:
+            os.close(self._pipe)
+            self._pipe = None
+
+
+def run_to_log(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    variables: Mapping[str, str],
+    log: Path,
+    limits: Limits,
+    stop: Callable[[], bool] = lambda: False,
+    tick: Callable[[float], None] = lambda seconds: None,
+) -> Ended:
+    """Run a command in a session of its own with stdout and stderr in `log`, until it or a limit ends it.
+
+    `stop` is asked and `tick` is told the seconds so far about twenty times a second. Whatever the end, no
+    process that the command started is alive on return: SIGTERM, `limits.grace`, SIGKILL. The clock is
+    monotonic.
+    """
+    began = time.monotonic()
+    with log.open("wb", buffering=0) as file:
+        reading, writing = os.pipe()
+        output = _Log(reading, file, limits.log_bytes)
+        with closing(output), adopted_descendants() as descendants:
+            try:
+                process = subprocess.Popen(
+                    command,
+                    cwd=folder,
+                    env=dict(variables),
+                    stdin=subprocess.DEVNULL,
+                    stdout=writing,
+                    stderr=writing,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                return Ended(End.NOT_STARTED, None, 0.0, detail=f"{command[0]}: {error.strerror}")
+            finally:
+                os.close(writing)
+            try:
+                end = _watch(process, output, limits.seconds, stop, tick)
+                seconds = time.monotonic() - began
+                left_behind = _end_all(process, descendants, output, limits, settle=end is End.EXITED)
+            except BaseException:
+                descendants.send(signal.SIGKILL)
+                raise
+            return Ended(output.stopped_by or end, process.wait(), seconds, left_behind, output.problem)
+
+
+def _watch(
+    process: subprocess.Popen[bytes],
+    output: _Log,
+    seconds: float,
+    stop: Callable[[], bool],
+    tick: Callable[[float], None],
+) -> End:
+    began = time.monotonic()
+    while True:
+        output.pump()
+        if output.stopped_by is not None:
+            return output.stopped_by
+        if process.poll() is not None:
+            return End.EXITED
+        elapsed = time.monotonic() - began
+        if elapsed > seconds:
+            return End.TIMEOUT
+        if stop():
+            return End.INTERRUPTED
+        tick(elapsed)
+
+
+def _end_all(
+    process: subprocess.Popen[bytes], descendants: Descendants, output: _Log, limits: Limits, *, settle: bool
+) -> tuple[str, ...]:
+    """End everything, gently first; returns what had outlived a command that ended by itself."""
+
+    def wait_for_all(seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while True:
+            output.pump()
+            process.poll()
+            descendants.reap(process.pid)
+            if not descendants.alive():
+                return True
+            if time.monotonic() > deadline:
+                return False
+
+    left_behind: tuple[str, ...] = ()
+    if not (settle and wait_for_all(limits.settle)):
+        if settle:
+            left_behind = tuple(straggler.command for straggler in descendants.alive())
+        descendants.send(signal.SIGTERM)
+        if not wait_for_all(limits.grace):
+            _kill_all(descendants, wait_for_all)
+    # Only a process outside the tree, handed the pipe through a socket, could still hold it open.
+    deadline = time.monotonic() + _DRAIN_SECONDS
+    while not output.at_end and time.monotonic() < deadline:
+        output.pump()
+    return left_behind
+
+
+def _kill_all(descendants: Descendants, wait_for_all: Callable[[float], bool]) -> None:
+    """Kill until the tree is empty: one round may lose the race against a fork."""
+    for _ in range(_KILL_ROUNDS):
+        descendants.send(signal.SIGKILL)
+        if wait_for_all(0.2):
+            return
+    stuck = ", ".join(f"{process.pid} ({process.command})" for process in descendants.alive())
+    raise UnusableError(f"processes that not even SIGKILL ends, probably stuck in a driver: {stuck}")

@@ -1,0 +1,239 @@
+"""Run a pipeline's stages in an environment and leave a sealed archive."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from npu_assay.errors import UnusableError
+from npu_assay.evidence import archive as archives
+from npu_assay.evidence.archive import Archive
+from npu_assay.evidence.junit import ReportCase, write_junit
+from npu_assay.evidence.manifest import (
+    DeviceRecord,
+    EnvironmentRecord,
+    Manifest,
+    PipelineRecord,
+    StageRecord,
+    StageStatus,
+    write_manifest,
+)
+from npu_assay.evidence.provenance import host_record, project_record
+from npu_assay.pipeline.command import fill_placeholders
+from npu_assay.pipeline.contract import judge_stage
+from npu_assay.pipeline.definition import Pipeline, Stage
+from npu_assay.pipeline.process import End, Limits, run_to_log
+from npu_assay.pipeline.progress import Progress
+from npu_assay.pipeline.selection import Settings
+from npu_assay.pipeline.stage_environment import StageEnvironment
+from npu_assay.project import ADAPTATIONS, SUITES
+
+#: Kept free for the manifest and the checksums of a run that fills the disk.
+_RESERVE_BYTES = 1 << 20
+_MAKE_ROOM = "make room or choose another disk with --out"
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What to run."""
+
+    pipeline: Pipeline
+    pipeline_sha256: str
+    environment: EnvironmentRecord
+    chosen: frozenset[str]
+    """Names of the stages to run; the others are recorded as `not run`."""
+    settings: Settings
+    device_kind: Literal["emulated", "hardware"]
+    dies: int
+    model: Path | None = None
+    grace: float = 10.0
+    settle: float = 3.0
+    """See `pipeline.process.Limits`."""
+
+
+class Runner:
+    """One run of a plan. Once `stop` answers true, the running stage is ended and no other starts."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        environment: StageEnvironment,
+        archive: Archive,
+        progress: Progress,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._plan = plan
+        self._environment = environment
+        self._variables = environment.variables()
+        self._archive = archive
+        self._progress = progress
+        self._stop = stop
+        self._records: dict[str, StageRecord] = {}
+        self._fatal = ""
+        self._interrupted = False
+
+    def run(self) -> Manifest:
+        """Run the stages in order and seal the archive.
+
+        A full disk ends the run: what was done so far is sealed, for which space was kept, or the archive is
+        removed; then UnusableError is raised.
+        """
+        started = datetime.now(UTC)
+        try:
+            _reserve(self._archive)
+            for stage in self._plan.pipeline.stage:
+                self._records[stage.name] = record = self._outcome(stage)
+                self._progress.stage_ended(record)
+            manifest = self._finish(started)
+        except OSError as error:
+            archives.discard(self._archive)
+            raise UnusableError(
+                f"{self._archive.root}: the archive can't be written ({error.strerror}) and was removed; "
+                f"{_MAKE_ROOM}"
+            ) from error
+        if self._fatal:
+            raise UnusableError(f"{self._fatal}; the run ended there, {self._archive.root} is sealed so far")
+        return manifest
+
+    def _outcome(self, stage: Stage) -> StageRecord:
+        """Run the stage, or say why not."""
+        settings = self._plan.settings[stage.name]
+        if stage.name not in self._plan.chosen:
+            return StageRecord(
+                name=stage.name, settings=settings, status=StageStatus.NOT_RUN, reason="not asked for"
+            )
+        if not self._fatal and self._stop():
+            self._interrupted = True
+        if self._fatal or self._interrupted:
+            reason = self._fatal or "the run was interrupted"
+            return StageRecord(name=stage.name, settings=settings, status=StageStatus.NOT_RUN, reason=reason)
+        if obstacle := self._obstacle(stage):
+            return StageRecord(name=stage.name, settings=settings, status=obstacle[0], reason=obstacle[1])
+        try:
+            return self._run_stage(stage)
+        except OSError as error:
+            self._fatal = f"stage {stage.name}: {error.filename}: {error.strerror}; {_MAKE_ROOM}"
+        except UnusableError as error:
+            self._fatal = f"stage {stage.name}: {error}"
+        return StageRecord(name=stage.name, settings=settings, status=StageStatus.FAIL, reason=self._fatal)
+
+    def _obstacle(self, stage: Stage) -> tuple[StageStatus, str] | None:
+        if stage.dies > self._plan.dies:
+            return StageStatus.NOT_APPLICABLE, f"needs {stage.dies} dies, this run has {self._plan.dies}"
+        for need in stage.needs:
+            status = self._records[need].status
+            if status is StageStatus.NOT_APPLICABLE:
+                return status, f"needs {need}, which is not applicable"
+            if status not in (StageStatus.PASS, StageStatus.NOT_RUN):
+                return StageStatus.SKIPPED, f"needs {need}: {status}"
+        return None
+
+    def _run_stage(self, stage: Stage) -> StageRecord:
+        self._progress.stage_started(stage.name)
+        scratch = self._archive.work / stage.name
+        scratch.mkdir()
+        command = fill_placeholders(stage.command, self._placeholders(stage))
+        started = datetime.now(UTC)
+        ended = run_to_log(
+            command,
+            folder=scratch,
+            variables=self._variables | self._stage_variables(stage),
+            log=self._archive.stage_log(stage.name),
+            limits=Limits(stage.timeout, stage.log_limit, self._plan.grace, self._plan.settle),
+            stop=self._stop,
+            tick=self._progress.tick,
+        )
+        archives.remove(scratch)
+        if ended.end is End.LOG_UNWRITABLE:
+            self._fatal = f"stage {stage.name}: its log can't be written: {ended.detail}; {_MAKE_ROOM}"
+        self._interrupted |= ended.end is End.INTERRUPTED
+        status, reason = judge_stage(stage, ended, self._archive)
+        if special := self._remove_special_files():
+            status, reason = (
+                StageStatus.FAIL,
+                f"left {special} in the archive, which is no regular file; removed",
+            )
+        return StageRecord(
+            name=stage.name,
+            status=status,
+            reason=reason,
+            command=tuple(command),
+            settings=self._plan.settings[stage.name],
+            exit_code=ended.exit_code,
+            started=started,
+            seconds=round(ended.seconds, 3),
+            left_behind=ended.left_behind,
+        )
+
+    def _placeholders(self, stage: Stage) -> dict[str, tuple[str, ...]]:
+        return {
+            "python": (str(self._environment.python),),
+            # -I: the environment's PYTHONPATH is not for the project's own Python.
+            "assay": (sys.executable, "-I", "-m", "npu_assay"),
+            "suites": (str(SUITES),),
+            "junit": (str(self._archive.stage_junit(stage.name)),),
+            "archive": (str(self._archive.root),),
+            "site": (str(self._environment.site_packages),),
+            "plugin": (str(ADAPTATIONS),),
+        }
+
+    def _stage_variables(self, stage: Stage) -> dict[str, str]:
+        model = str(self._plan.model) if self._plan.model else None
+        settings = self._archive.work / f"{stage.name}.settings.json"
+        settings.write_text(json.dumps(self._plan.settings[stage.name] | {"model": model}))
+        return {
+            "NPU_ASSAY_ARCHIVE": str(self._archive.root),
+            "NPU_ASSAY_RESULTS": str(self._archive.results),
+            "NPU_ASSAY_STAGE": stage.name,
+            "NPU_ASSAY_SETTINGS": str(settings),
+            "NPU_ASSAY_DEVICE_KIND": self._plan.device_kind,
+        }
+
+    def _remove_special_files(self) -> str:
+        """Remove what an archive can't hold; returns the first one's name, or nothing."""
+        special = archives.special_files(self._archive.root)
+        for path in special:
+            archives.remove(path)
+        return str(special[0].relative_to(self._archive.root)) if special else ""
+
+    def _finish(self, started: datetime) -> Manifest:
+        """Write manifest.json, junit.xml and SHA256SUMS."""
+        archives.remove(self._archive.work)
+        manifest = Manifest(
+            pipeline=PipelineRecord(name=self._plan.pipeline.name, sha256=self._plan.pipeline_sha256),
+            environment=self._plan.environment,
+            device=DeviceRecord(kind=self._plan.device_kind, dies=self._plan.dies),
+            model=str(self._plan.model) if self._plan.model else None,
+            project=project_record(),
+            host=host_record(),
+            started=started,
+            finished=datetime.now(UTC),
+            interrupted=self._interrupted,
+            stages=tuple(self._records.values()),
+        )
+        write_manifest(self._archive.manifest, manifest)
+        write_junit(self._archive.junit, manifest.pipeline.name, map(_junit_case, manifest.stages))
+        archives.seal(self._archive)
+        return manifest
+
+
+def _reserve(archive: Archive) -> None:
+    """Take the space that sealing needs; it is given back with the work folder."""
+    with (archive.work / "reserve").open("wb") as file:
+        file.write(bytes(_RESERVE_BYTES))
+
+
+def _junit_case(record: StageRecord) -> ReportCase:
+    seconds = record.seconds or 0.0
+    match record.status:
+        case StageStatus.PASS:
+            return ReportCase(record.name, seconds)
+        case StageStatus.FAIL | StageStatus.SKIPPED:
+            return ReportCase(record.name, seconds, failure=f"{record.status}: {record.reason}")
+        case StageStatus.INCONCLUSIVE | StageStatus.INTERRUPTED:
+            return ReportCase(record.name, seconds, error=f"{record.status}: {record.reason}")
+        case StageStatus.NOT_APPLICABLE | StageStatus.NOT_RUN:
+            return ReportCase(record.name, seconds, skipped=f"{record.status}: {record.reason}")

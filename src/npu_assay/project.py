@@ -1,0 +1,11 @@
+"""Where the checkout's own files are. The launcher installs npu-assay from it, editable."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+ENVIRONMENTS = ROOT / "ci" / "environments"
+PIPELINES = ROOT / "ci" / "pipelines"
+EMUCANN = ROOT / "src" / "emucann"
+SUITES = ROOT / "src" / "npu_assay" / "suites"
+ADAPTATIONS = ROOT / "src" / "vllm_ascend_params"

@@ -1,0 +1,174 @@
+"""A whole archive of an emulated kv-offload run, as the runner and the suites would leave it."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from npu_assay.claims.case import Mode
+from npu_assay.claims.findings import Result
+from npu_assay.claims.verdict import Verdict, verify
+from npu_assay.evidence.archive import Archive, create_archive, seal
+from npu_assay.evidence.manifest import (
+    DeviceRecord,
+    EnvironmentRecord,
+    Manifest,
+    PipelineRecord,
+    StageRecord,
+    StageStatus,
+    write_manifest,
+)
+from npu_assay.evidence.provenance import host_record, project_record
+
+STAGES = (
+    "versions-and-paths",
+    "health",
+    "ruff",
+    "compileall",
+    "unit",
+    "native-transfer",
+    "native-high-level",
+)
+LIBRARY = "/cache/Ascend/cann-9.0.0/x86_64-linux/lib64/libascendcl.so"
+IDENTITY = "EMULATED CANN 9.0.0 (emucann)"
+LOCKED = {"torch": "2.9.0", "torch-npu": "2.9.0.post2", "triton-ascend": "3.2.0"}
+LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0", "cann": "9.0.0"}
+LOADED = {name: version for name, version in LOCKED.items() if name != "cann"} | {"torch": "2.9.0+cpu"}
+SETTINGS = {"rounds": 3, "prompt_tokens": 300}
+
+NPU_SMI_INFO = """\
++------------------------------------------------------------------------------------------------+
+| npu-smi 9.0.0.EMULATED           Version: 9.0.0.EMULATED                                       |
++---------------------------+---------------+----------------------------------------------------+
+| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
+| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |
++===========================+===============+====================================================+
+| 0     910B3               | OK            | 0.0         0                 0    / 0             |
+| 0                         | 0000:C1:00.0  | 0           0    / 0          0    / 65536         |
++===========================+===============+====================================================+
+"""
+
+
+def pytest_log(summary: str) -> str:
+    process_map = f"process: pytest pid 7\nprocess-map: {LIBRARY}\n"
+    return f"{process_map}\x1b[32m===== {summary} in 0.77s =====\x1b[0m\n"
+
+
+def pytest_junit(*outcomes: str) -> str:
+    cases = "".join(
+        f'<testcase classname="t" name="test_{number}">{outcome}</testcase>'
+        for number, outcome in enumerate(outcomes)
+    )
+    return f'<?xml version="1.0"?><testsuites><testsuite name="pytest">{cases}</testsuite></testsuites>'
+
+
+def round_row(number: int, **changes: object) -> dict[str, object]:
+    tokens = [number, 7, 7, 5]
+    return {
+        "backend": "native",
+        "run": number,
+        "prompt_tokens": 300,
+        "prompt_sha256": f"{number:064x}",
+        "cold_cached_tokens": 0,
+        "reset_prefix_cache": True,
+        "external_cached_tokens": 256,
+        "cold_token_ids": tokens,
+        "external_token_ids": tokens,
+        "cold_seconds": 0.7,
+        "external_seconds": 0.5,
+        "stored_tokens": None,
+        "retrieved_tokens": None,
+        "tensor_parallel_size": 1,
+    } | changes
+
+
+class OffloadArchive:
+    """The archive's files; change them, then `verdict` seals and judges."""
+
+    def __init__(self, root: Path) -> None:
+        self.archive: Archive = create_archive(root)
+        self.archive.work.rmdir()
+        self.root = self.archive.root
+        self.manifest = _manifest()
+        self.write(
+            "stages/versions-and-paths.log",
+            "".join(f"{name} {version} /x/{name}.py\n" for name, version in LOADED.items())
+            + f"process: versions pid 1\nprocess-map: {LIBRARY}\n"
+            f"cann-identity: {IDENTITY}\n",
+        )
+        self.write("environment.json", json.dumps({"cann_identity": IDENTITY, "process_map": [LIBRARY]}))
+        self.write("stages/health.log", "1 devices, 0 problems\n")
+        self.write("device/npu-smi-info.txt", NPU_SMI_INFO)
+        self.write("stages/ruff.log", "All checks passed!\n")
+        self.write("stages/compileall.log", "")
+        for stage, count in (("unit", 9), ("native-transfer", 2), ("native-high-level", 4)):
+            self.write(f"stages/{stage}.log", pytest_log(f"{count} passed, 3 warnings"))
+            self.write(f"stages/{stage}.junit.xml", pytest_junit(*[""] * count))
+        self.write_rounds(*(round_row(run) for run in (1, 2, 3)))
+
+    def write(self, name: str, text: str) -> None:
+        (self.root / name).write_text(text)
+
+    def replace(self, name: str, old: str, new: str) -> None:
+        text = (self.root / name).read_text()
+        assert old in text
+        self.write(name, text.replace(old, new))
+
+    def write_rounds(self, *rows: dict[str, object]) -> None:
+        self.write("results/kv-offload.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+    def change_manifest(self, **changes: object) -> None:
+        self.manifest = self.manifest.model_copy(update=changes)
+
+    def change_stage(self, name: str, **changes: object) -> None:
+        stages = tuple(
+            stage.model_copy(update=changes) if stage.name == name else stage
+            for stage in self.manifest.stages
+        )
+        self.change_manifest(stages=stages)
+
+    def remove_stage(self, name: str, status: StageStatus, reason: str) -> None:
+        """As if the stage had not been started."""
+        self.change_stage(name, status=status, reason=reason, exit_code=None)
+        for path in self.archive.stage_log(name), self.archive.stage_junit(name):
+            path.unlink(missing_ok=True)
+
+    def seal(self) -> None:
+        write_manifest(self.archive.manifest, self.manifest)
+        seal(self.archive)
+
+    def verdict(self, mode: Mode = Mode.EMULATED) -> Verdict:
+        self.seal()
+        return verify(self.root, mode)
+
+
+Change = Callable[[OffloadArchive], object]
+
+
+def messages(verdict: Verdict, result: Result) -> list[str]:
+    """What was found with that result: rule, message, evidence."""
+    return [
+        f"{finding.rule}: {finding.message} {' '.join(map(str, finding.evidence))}"
+        for finding in verdict.findings
+        if finding.result is result
+    ]
+
+
+def _manifest() -> Manifest:
+    now = datetime.now(UTC)
+    settings = {"native-high-level": SETTINGS}
+    return Manifest(
+        pipeline=PipelineRecord(name="kv-offload", sha256="0" * 64),
+        environment=EnvironmentRecord(name="cann900-vllm018", lock_sha256="1" * 64, versions=LOCKED),
+        device=DeviceRecord(kind="emulated", dies=1),
+        model=None,
+        project=project_record(),
+        host=host_record(),
+        started=now,
+        finished=now,
+        interrupted=False,
+        stages=tuple(
+            StageRecord(name=name, status=StageStatus.PASS, exit_code=0, settings=settings.get(name, {}))
+            for name in STAGES
+        ),
+    )

@@ -1,0 +1,310 @@
+"""Each rule of the KV offloading result: the good archive passes, one fault is found by the right rule."""
+
+import json
+
+import pytest
+from offload_archive import (
+    IDENTITY,
+    LIBRARY,
+    SETTINGS,
+    OffloadArchive,
+    messages,
+    pytest_junit,
+    pytest_log,
+    round_row,
+)
+
+from npu_assay.claims.case import Mode
+from npu_assay.claims.findings import Result
+from npu_assay.claims.offload_rounds import reusable_tokens
+from npu_assay.evidence.manifest import DeviceRecord, StageStatus
+
+VERSIONS = "stages/versions-and-paths.log"
+FAILURE = '<failure message="no">no</failure>'
+SKIP = '<skipped type="pytest.skip" message="no"/>'
+XFAIL = '<skipped type="pytest.xfail" message="no"/>'
+
+
+def rounds(*rows: dict[str, object]):
+    return lambda offload: offload.write_rounds(*rows)
+
+
+def round_2(**changes: object):
+    return rounds(round_row(1), round_row(2, **changes), round_row(3))
+
+
+def comparison(**changes: object) -> dict[str, object]:
+    return {"prompt_tokens": 7, "npu_token_ids": [5, 6], "cpu_token_ids": [5, 6]} | changes
+
+
+def log(stage: str, text: str):
+    return lambda offload: offload.write(f"stages/{stage}.log", text)
+
+
+def unit(summary: str, *outcomes: str):
+    def change(offload: OffloadArchive) -> None:
+        offload.write("stages/unit.log", pytest_log(summary))
+        offload.write("stages/unit.junit.xml", pytest_junit(*outcomes))
+
+    return change
+
+
+FAULTS = {
+    "manifest says hardware": (
+        lambda o: o.change_manifest(device=DeviceRecord(kind="hardware", dies=1)),
+        "identity/1: the manifest says hardware, but the loaded CANN is emulated",
+    ),
+    "log says hardware": (
+        lambda o: o.replace(VERSIONS, IDENTITY, "hardware V100R001C10SPC001B250"),
+        "identity/1: the manifest says emulated, but the loaded CANN is hardware",
+    ),
+    "identity unknown": (
+        lambda o: o.replace(VERSIONS, IDENTITY, "something"),
+        "identity/1: expected EMULATED or hardware and a build, found 'cann-identity: something'",
+    ),
+    "identity missing": (
+        lambda o: o.replace(VERSIONS, "cann-identity", "identity"),
+        "identity/1: expected exactly one line `cann-identity: ...`",
+    ),
+    "identity twice": (
+        lambda o: o.replace(VERSIONS, "cann-identity", "cann-identity: hardware B250\ncann-identity"),
+        "identity/1: expected exactly one line `cann-identity: ...`",
+    ),
+    "environment.json disagrees": (
+        lambda o: o.replace("environment.json", IDENTITY, "hardware B250"),
+        "identity/1: environment.json says 'hardware B250', the log says 'cann-identity: EMULATED",
+    ),
+    "environment.json malformed": (
+        lambda o: o.write("environment.json", "[]"),
+        "identity/1: environment.json: no cann_identity can be read",
+    ),
+    "library not recorded": (
+        lambda o: o.replace(VERSIONS, "process-map: ", "map: "),
+        "identity/1: no line `process-map: .../libascendcl.so` in the log",
+    ),
+    "library not recorded in a later stage": (
+        lambda o: o.replace("stages/native-transfer.log", "process-map: ", "map: "),
+        "in the log stages/native-transfer.log",
+    ),
+    "another version loaded": (
+        lambda o: o.replace(VERSIONS, "vllm-ascend 0.18.0", "vllm-ascend 0.18.1"),
+        "versions/1: vllm-ascend: 0.18.1 was loaded, the lock asks for 0.18.0",
+    ),
+    "a post release is another version": (
+        lambda o: o.replace(VERSIONS, "2.9.0.post2", "2.9.0"),
+        "versions/1: torch-npu: 2.9.0 was loaded, the lock asks for 2.9.0.post2",
+    ),
+    "version not recorded": (
+        lambda o: o.replace(VERSIONS, "vllm 0.18.0 /x", "vllm 0.18.0 x"),
+        "versions/1: vllm: 0 lines name its version and file",
+    ),
+    "another library in a stage": (
+        lambda o: o.replace(
+            "stages/native-high-level.log", LIBRARY, "/usr/local/Ascend/lib64/libascendcl.so.1"
+        ),
+        "identity/1: stages loaded different ones: ",
+    ),
+    "unhealthy device": (
+        lambda o: o.replace("device/npu-smi-info.txt", "| OK ", "| Bad"),
+        "health/1: NPU 0 chip 0: health is Bad",
+    ),
+    "npu-smi output missing": (
+        lambda o: (o.root / "device/npu-smi-info.txt").unlink(),
+        "health/1: no npu-smi info among no files",
+    ),
+    "npu-smi failed": (
+        lambda o: o.write("device/npu-smi-info.txt", "dcmi module initialize failed. ret is -8005\n"),
+        "health/1: ",
+    ),
+    "more dies recorded than shown": (
+        lambda o: o.change_manifest(device=DeviceRecord(kind="emulated", dies=2)),
+        "health/1: dies: npu-smi shows 1, the manifest says 2",
+    ),
+    "ruff found something": (log("ruff", "Found 1 error.\n"), "ruff/1: expected the log to end in"),
+    "ruff log empty": (log("ruff", ""), "ruff/1: expected the log to end in"),
+    "ruff checked nothing": (
+        log("ruff", "warning: No Python files found under the given path(s)\nAll checks passed!\n"),
+        "ruff/1: ruff checked nothing",
+    ),
+    "compileall said something": (
+        log("compileall", "\n"),
+        "compileall/1: expected a log of 0 bytes, found 1",
+    ),
+    "no tests": (unit("no tests ran"), "tests/1: unit: no test passed: no tests ran"),
+    "all deselected": (unit("9 deselected"), "tests/1: unit: no test passed: 9 deselected"),
+    "a test failed": (unit("1 failed, 1 passed", "", FAILURE), "tests/1: unit: t::test_1 failed"),
+    "a test skipped": (unit("1 passed, 1 skipped", "", SKIP), "tests/1: unit: 1 passed, 1 skipped in 0.77s"),
+    "a test xfailed": (unit("1 passed, 1 xfailed", "", XFAIL), "tests/1: unit: t::test_1 xfailed"),
+    "a test xpassed": (unit("1 passed, 1 xpassed", "", ""), "tests/1: unit: 1 passed, 1 xpassed"),
+    "a skip only in JUnit": (unit("2 passed", "", SKIP), "tests/1: unit: t::test_1 skipped"),
+    "a skip only in the log": (unit("1 passed, 1 skipped", ""), "tests/1: unit: 1 passed, 1 skipped"),
+    "JUnit has fewer": (unit("9 passed", *[""] * 8), "tests/1: unit: 9 passed by the log, 8 by JUnit"),
+    "JUnit missing": (
+        lambda o: (o.root / "stages/unit.junit.xml").unlink(),
+        "stages/unit.junit.xml: can't be read",
+    ),
+    "no summary": (log("unit", "Segmentation fault\n"), "tests/1: unit: no summary line of pytest"),
+    "a round missing": (
+        rounds(round_row(1), round_row(2)),
+        "offload-rounds/1: 2 rounds of backend native, expected 3",
+    ),
+    "a round too many": (
+        rounds(*(round_row(run) for run in (1, 2, 3, 4))),
+        "offload-rounds/1: 4 rounds of backend native, expected 3",
+    ),
+    "a round of another backend": (round_2(backend="lmcache"), "2 rounds of backend native, expected 3"),
+    "a round twice": (round_2(run=1), "the run numbers are not all different: [1, 1, 3]"),
+    "a prompt twice": (round_2(prompt_sha256=f"{1:064x}"), "the prompts are not all different"),
+    "not cold": (round_2(cold_cached_tokens=128), "round 2: cold_cached_tokens is 128, expected 0"),
+    "cached 255": (
+        round_2(external_cached_tokens=255),
+        "round 2: external_cached_tokens is 255, expected 256",
+    ),
+    "reset refused": (round_2(reset_prefix_cache=False), "round 2: reset_prefix_cache is False"),
+    "one token differs": (round_2(external_token_ids=[2, 7, 7, 6]), "round 2: tokens differ"),
+    "no tokens": (round_2(cold_token_ids=[], external_token_ids=[]), "round 2: no tokens"),
+    "no time": (round_2(external_seconds=0), "round 2: external_seconds is 0.0, expected more than 0"),
+    "negative time": (round_2(cold_seconds=-1.5), "round 2: cold_seconds is -1.5"),
+    "infinite time": (
+        lambda o: o.replace("results/kv-offload.jsonl", "0.7", "Infinity"),
+        "kv-offload.jsonl:1: expected one JSON object, Infinity is no JSON number",
+    ),
+    "a number as text": (round_2(external_cached_tokens="256"), "not a round: external_cached_tokens: "),
+    "true for 1": (round_2(reset_prefix_cache=1), "not a round: reset_prefix_cache: "),
+    "no results": (
+        lambda o: (o.root / "results/kv-offload.jsonl").unlink(),
+        "kv-offload.jsonl: can't be read (No such file or directory)",
+    ),
+    "tokens are not the CPU's": (
+        lambda o: o.write("results/tokens-equal-cpu.jsonl", json.dumps(comparison(cpu_token_ids=[5, 7]))),
+        "cpu-tokens/1: prompt of 7 tokens: NPU [5, 6], CPU [5, 7] results/tokens-equal-cpu.jsonl:1",
+    ),
+    "no tokens compared": (
+        lambda o: o.write(
+            "results/tokens-equal-cpu.jsonl", json.dumps(comparison(npu_token_ids=[], cpu_token_ids=[]))
+        ),
+        "cpu-tokens/1: prompt of 7 tokens: NPU [], CPU []",
+    ),
+    "not a comparison": (
+        lambda o: o.write("results/tokens-equal-cpu.jsonl", "{}"),
+        "cpu-tokens/1: not a comparison: prompt_tokens: Field required",
+    ),
+    "a stage failed": (
+        lambda o: o.change_stage("unit", status=StageStatus.FAIL, reason="exit code 1", exit_code=1),
+        "stages/1: unit: fail, exit code 1",
+    ),
+    "passed with an exit code": (
+        lambda o: o.change_stage("unit", exit_code=1),
+        "stages/1: unit: pass, but its exit code is 1",
+    ),
+    "passed without a log": (
+        lambda o: (o.root / "stages/health.log").unlink(),
+        "stages/1: health: pass, but it left no log",
+    ),
+    "not run with a log": (
+        lambda o: o.change_stage("unit", status=StageStatus.NOT_RUN, exit_code=None),
+        "stages/1: unit: not run, but it left a log",
+    ),
+    "skipped": (
+        lambda o: o.remove_stage("native-transfer", StageStatus.SKIPPED, "needs health: fail"),
+        "stages/1: native-transfer: skipped, needs health: fail",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_fails(offload, change, message):
+    assert offload.verdict().result is Result.PASS
+    change(offload)
+    verdict = offload.verdict()
+    assert message in "\n".join(messages(verdict, Result.FAIL))
+    assert (verdict.result, verdict.exit_code) == (Result.FAIL, 1)
+
+
+UNSURE = {
+    "cold not measured": (
+        round_2(cold_cached_tokens=None),
+        "cold_cached_tokens is null, so it was not measured",
+    ),
+    "external not measured": (round_2(external_cached_tokens=None), "external_cached_tokens is null"),
+    "reset not measured": (round_2(reset_prefix_cache=None), "reset_prefix_cache is null"),
+    "fewer rounds asked for": (
+        lambda o: (
+            o.write_rounds(round_row(1), round_row(2)),
+            o.change_stage("native-high-level", settings=SETTINGS | {"rounds": 2}),
+        ),
+        "protocol/1: native-high-level.rounds is 2, published 3",
+    ),
+    "a short prompt": (
+        rounds(*(round_row(run, prompt_tokens=100, external_cached_tokens=0) for run in (1, 2, 3))),
+        "round 1: a prompt of 100 tokens fills no block",
+    ),
+    "a stage not asked for": (
+        lambda o: o.remove_stage("unit", StageStatus.NOT_RUN, "not asked for"),
+        "stages/1: unit: not run, not asked for",
+    ),
+    "a stage inconclusive": (
+        lambda o: o.change_stage("health", status=StageStatus.INCONCLUSIVE, exit_code=3),
+        "stages/1: health: inconclusive",
+    ),
+    "a stage interrupted": (
+        lambda o: (
+            o.change_stage("unit", status=StageStatus.INTERRUPTED, exit_code=-15),
+            o.write("stages/unit.log", "collected"),
+        ),
+        "stages/1: unit: interrupted",
+    ),
+    "interrupted": (lambda o: o.change_manifest(interrupted=True), "stages/1: the run was interrupted"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), UNSURE.values(), ids=UNSURE)
+def test_what_was_not_measured_or_not_asked_for_is_inconclusive_and_never_a_pass(offload, change, message):
+    assert offload.verdict().result is Result.PASS
+    change(offload)
+    verdict = offload.verdict()
+    assert messages(verdict, Result.FAIL) == []
+    assert message in "\n".join(messages(verdict, Result.INCONCLUSIVE))
+    assert (verdict.result, verdict.exit_code) == (Result.INCONCLUSIVE, 3)
+
+
+def test_a_stage_that_needs_more_dies_is_neither_pass_nor_fail(offload):
+    reason = "needs 2 dies, this run has 1"
+    offload.remove_stage("unit", StageStatus.NOT_APPLICABLE, reason)
+    verdict = offload.verdict()
+    assert verdict.result is Result.PASS
+    assert f"stages/1: unit: not applicable, {reason} manifest.json" in messages(
+        verdict, Result.NOT_APPLICABLE
+    )
+
+
+def test_tokens_may_have_been_compared_with_the_cpus(offload):
+    nothing = messages(offload.verdict(), Result.NOT_APPLICABLE)
+    assert [message.partition(":")[0] for message in nothing] == ["cpu-tokens/1"]
+    offload.write("results/tokens-equal-cpu.jsonl", json.dumps(comparison()))
+    verdict = offload.verdict()
+    assert "cpu-tokens/1: prompt of 7 tokens: 2 token ids as on the CPU" in "\n".join(
+        messages(verdict, Result.PASS)
+    )
+    assert verdict.result is Result.PASS
+
+
+def test_limited_mode_takes_other_settings_as_another_result(offload):
+    offload.write_rounds(round_row(1), round_row(2))
+    offload.change_stage("native-high-level", settings=SETTINGS | {"rounds": 2})
+    assert offload.verdict(Mode.LIMITED).result is Result.PASS
+
+
+def test_rounds_without_a_prompt_hash_are_told_apart_by_their_cold_run(offload):
+    bare = [{k: v for k, v in round_row(run).items() if k != "prompt_sha256"} for run in (1, 2, 3)]
+    offload.write_rounds(*bare)
+    assert offload.verdict().result is Result.PASS
+    offload.write_rounds(bare[0], bare[1] | {"cold_cached_tokens": 256}, bare[2])
+    assert offload.verdict().result is Result.FAIL
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reusable"), [(300, 256), (257, 256), (256, 255), (255, 128), (128, 127), (127, 0), (1, 0)]
+)
+def test_whole_blocks_come_back_but_the_last_token_is_computed(prompt, reusable):
+    assert reusable_tokens(prompt) == reusable
