@@ -6,6 +6,9 @@ from pathlib import Path
 
 from npu_assay.errors import UnusableError
 
+#: What pip begins the line with that says which part of a build did not run.
+_PIPS_CROSS = "\N{MULTIPLICATION SIGN}"
+
 
 def last_line(output: str) -> str:
     """The last line that says something."""
@@ -20,10 +23,12 @@ def first_error(output: str) -> str:
     )
 
 
-def last_error(output: str) -> str:
-    """pip's last ERROR line, else the last line."""
-    errors = [line for line in output.splitlines() if line.startswith("ERROR")]
-    return errors[-1].removeprefix("ERROR:").strip() if errors else last_line(output)
+def pip_error(output: str) -> str:
+    """pip's own first error, or what of a build it says did not run, else the last line."""
+    lines = (line.strip() for line in output.splitlines())
+    marks = ("ERROR:", _PIPS_CROSS)
+    found = next((line for line in lines if line.startswith(marks)), last_line(output))
+    return found.removeprefix("ERROR:").removeprefix(_PIPS_CROSS).strip()
 
 
 def run_logged(

@@ -32,6 +32,13 @@ _ALWAYS = {
     "VLLM_DO_NOT_TRACK": "1",
 }
 
+#: What the caller may set otherwise. One host is enough here: the engine's processes talk over loopback.
+_UNLESS_SET = {"VLLM_HOST_IP": "127.0.0.1"}
+
+#: Beside the stand-ins for CUDA's libraries: without it torch.cuda.is_available, which torch-npu asks at every step,
+#: searches the disk for a driver each time. (An empty value would mean something to vLLM's Triton detection.)
+_NO_CUDA = {"CUDA_VISIBLE_DEVICES": "-1"}
+
 
 @dataclass(frozen=True)
 class Environment:
@@ -102,10 +109,14 @@ class Environment:
         """The folder for PYTHONPATH that has the plug-in and its dist-info."""
         return self.adaptations_folder / "site"
 
+    def is_made(self) -> bool:
+        """Whether the venv is whole, and the Python it was made with is still there."""
+        return is_complete(self.root) and self.python.exists()
+
     def missing(self) -> list[str]:
         """What is not there yet, of venv, cann and adaptations."""
         there = {
-            "venv": is_complete(self.root),
+            "venv": self.is_made(),
             "cann": self.provider.ready(self.target),
             "adaptations": is_complete(self.adaptations_folder),
         }
@@ -150,10 +161,10 @@ def venv_variables(python: Path, cuda_standins: Path, base: Mapping[str, str] = 
     runs. Where the folder `cuda_standins` is there, torch finds them.
     """
     variables = {name: value for name, value in base.items() if name not in _NOT_INHERITED}
-    variables |= _ALWAYS
+    variables = _UNLESS_SET | variables | _ALWAYS
     variables["PATH"] = _path(python.parent, base.get("PATH"))
     if cuda_standins.is_dir():
-        variables["LD_LIBRARY_PATH"] = str(cuda_standins)
+        variables |= _NO_CUDA | {"LD_LIBRARY_PATH": str(cuda_standins)}
     return variables
 
 

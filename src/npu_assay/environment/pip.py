@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from npu_assay.logged import last_error, run_logged
+from npu_assay.logged import pip_error, run_logged
 
 
 class HasPip(Protocol):
@@ -60,5 +60,5 @@ def run_pip(
         log,
         doing=doing,
         variables={**environment.build_variables(), **(extra or {})},
-        telling=last_error,
+        telling=pip_error,
     )
