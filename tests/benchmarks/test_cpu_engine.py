@@ -1,4 +1,4 @@
-"""The CPU engine's environment: its key and what it preloads. Running the benchmark shows that it installs."""
+"""The CPU engine's environment: its key, what it preloads. A benchmark run shows that it installs."""
 
 import platform
 from pathlib import Path
