@@ -91,7 +91,11 @@ def folder_lock(folder: Path, waiting: Callable[[], None] = lambda: None) -> Ite
         except BlockingIOError:
             waiting()
             fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:
+            # Closing alone would leave the lock with a child that was forked meanwhile.
+            fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 _CANT_WRITE = {errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS}

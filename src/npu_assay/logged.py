@@ -20,10 +20,12 @@ def first_error(output: str) -> str:
     )
 
 
-def last_error(output: str) -> str:
-    """pip's last ERROR line, else the last line."""
-    errors = [line for line in output.splitlines() if line.startswith("ERROR")]
-    return errors[-1].removeprefix("ERROR:").strip() if errors else last_line(output)
+def pip_error(output: str) -> str:
+    """pip's own first error, or what of a build it says did not run, else the last line."""
+    lines = (line.strip() for line in output.splitlines())
+    marks = ("ERROR:", "×")
+    found = next((line for line in lines if line.startswith(marks)), last_line(output))
+    return found.removeprefix("ERROR:").removeprefix("×").strip()
 
 
 def run_logged(

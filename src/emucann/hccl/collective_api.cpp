@@ -2,6 +2,7 @@
 #include "api.h"
 #include "element.h"
 #include "emucann/runtime.h"
+#include "group.h"
 
 using namespace emucann::hccl;
 
@@ -26,6 +27,7 @@ HcclResult one_way(const char* function, HcclSendRecvType direction, void* buffe
     require_type(type);
     require_peer(*communicator_of(comm), peer);
     const Transfer transfer{direction, buffer, count * element_bytes(type), peer};
+    if (add_to_group(comm, stream, transfer)) return;
     enqueue_operation(function, comm, stream, [transfer](Communicator& c) { c.exchange({transfer}); });
   });
 }

@@ -30,6 +30,10 @@ std::string describe(const Call& call) {
          std::to_string(call.detail) + ", count " + std::to_string(call.count);
 }
 
+// Header::generation, taken apart.
+constexpr std::uint32_t broken = 1;
+constexpr std::uint32_t one_barrier = 2;
+
 void wake_changed(Word& word) {
   word.fetch_add(1, std::memory_order_acq_rel);
   wake_all(word);
@@ -70,7 +74,8 @@ void Communicator::throw_if_failed() const {
 void Communicator::fail() {
   std::uint32_t none = 0;
   segment_.header().failed.compare_exchange_strong(none, rank_ + 1);
-  wake_changed(segment_.header().generation);
+  segment_.header().generation.fetch_or(broken, std::memory_order_acq_rel);
+  wake_all(segment_.header().generation);
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) wake_changed(segment_.seat(rank).doorbell);
 }
 
@@ -91,9 +96,11 @@ void Communicator::meet(const Call& call, unsigned side) {
   own.calls[side] = call;
   const std::uint32_t round = own.rounds.fetch_add(1, std::memory_order_acq_rel) + 1;
   const std::uint32_t generation = header.generation.load(std::memory_order_acquire);
+  if ((generation & broken) != 0) throw_if_failed();
   if (header.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks_) {
     header.arrived.store(0, std::memory_order_relaxed);
-    wake_changed(header.generation);
+    header.generation.fetch_add(one_barrier, std::memory_order_acq_rel);
+    wake_all(header.generation);
   } else if (!wait_while(header.generation, generation, Deadline(timeouts_.execute))) {
     std::string missing;
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
@@ -103,7 +110,7 @@ void Communicator::meet(const Call& call, unsigned side) {
                                     std::to_string(timeouts_.execute.count()) + " s (HCCL_EXEC_TIMEOUT) for rank " +
                                     missing + "; look whether it is alive and makes the same calls");
   }
-  throw_if_failed();
+  if (header.generation.load(std::memory_order_acquire) / one_barrier == generation / one_barrier) throw_if_failed();
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const Call& other = segment_.seat(rank).calls[side];
     if (other == call) continue;

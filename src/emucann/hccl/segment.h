@@ -53,7 +53,7 @@ struct alignas(64) Header {
   Word ranks;       // 0 until the first rank joins
   Word attached;    // ranks that have joined
   Word arrived;     // ranks that wait at the present barrier
-  Word generation;  // barriers passed
+  Word generation;  // 2 * barriers passed, + 1 once a rank has failed: who waits sees which of the two woke it
   Word failed;      // 0, or 1 + the rank whose operation failed first
 };
 

@@ -5,6 +5,8 @@
 
 namespace {
 
+using emucann::kernels::Cache;
+using emucann::kernels::Heads;
 using emucann::kernels::KeyValue;
 using emucann::kernels::Masking;
 
@@ -69,42 +71,56 @@ Masking masking(const Inputs& in, std::int64_t sequence, std::int64_t queries, s
   }
 }
 
-KeyValue paged_sequence(const Inputs& in, const at::Tensor& table, std::int64_t index) {
-  KeyValue sequence;
-  sequence.keys = pages(in.keys, in.kv_heads);
-  sequence.values = pages(in.values, in.kv_heads);
+// The cache's sequence of a block table's row.
+KeyValue paged_sequence(const Inputs& in, const KeyValue& cache, const at::Tensor& table, std::int64_t index) {
+  KeyValue sequence = cache;
   sequence.blocks = table.const_data_ptr<std::int32_t>() + index * table.stride(0);
   sequence.length = in.key_lengths.at(static_cast<std::size_t>(index));
-  if (sequence.length > table.size(1) * sequence.keys.size(1)) {
+  const auto room = table.size(1) * cache.keys.rows.rows;
+  if (sequence.length > room) {
     throw std::runtime_error("attention: sequence " + std::to_string(index) + " has " +
                              std::to_string(sequence.length) + " tokens, its block table row has room for " +
-                             std::to_string(table.size(1) * sequence.keys.size(1)));
+                             std::to_string(room));
   }
   return sequence;
 }
 
-void attend_packed(const Inputs& in, const at::Tensor& table, at::Tensor out, at::Tensor lse) {
+KeyValue dense_sequence(const KeyValue& all, std::int64_t begin, std::int64_t end) {
+  KeyValue sequence;
+  sequence.keys.rows = all.keys.rows.slice(begin, end);
+  sequence.values.rows = all.values.rows.slice(begin, end);
+  sequence.length = end - begin;
+  return sequence;
+}
+
+KeyValue cache_of(const at::Tensor& keys, const at::Tensor& values) {
+  KeyValue cache;
+  cache.keys = Cache(keys);
+  cache.values = Cache(values);
+  return cache;
+}
+
+// [tokens of all sequences, heads, dim], one sequence after the other.
+void attend_packed(const Inputs& in, const at::Tensor& table, const at::Tensor& out, const at::Tensor& lse) {
+  const Heads queries(in.query);
+  const Heads result(out);
+  const KeyValue cache = table.defined() ? cache_of(pages(in.keys, in.kv_heads), pages(in.values, in.kv_heads))
+                                         : cache_of(in.keys, in.values);
   std::int64_t begin = 0;
   std::int64_t key_begin = 0;
   for (std::size_t i = 0; i < in.query_ends.size(); ++i) {
-    const auto end = in.query_ends[i];
     const auto index = static_cast<std::int64_t>(i);
-    KeyValue sequence;
-    if (table.defined()) {
-      sequence = paged_sequence(in, table, index);
-    } else {
-      const auto key_end = in.key_lengths.at(i);
-      sequence.keys = in.keys.slice(0, key_begin, key_end);
-      sequence.values = in.values.slice(0, key_begin, key_end);
-      sequence.length = key_end - key_begin;
-      key_begin = key_end;
-    }
+    const auto end = in.query_ends[i];
+    const auto key_end = in.key_lengths.at(i);
+    const KeyValue sequence =
+        table.defined() ? paged_sequence(in, cache, table, index) : dense_sequence(cache, key_begin, key_end);
     if (end > begin && sequence.length > 0) {
-      emucann::kernels::attention(in.query.slice(0, begin, end), sequence, in.scale,
-                                  masking(in, index, end - begin, sequence.length), out.slice(0, begin, end),
+      emucann::kernels::attention(queries.slice(begin, end), sequence, in.scale,
+                                  masking(in, index, end - begin, sequence.length), result.slice(begin, end),
                                   lse.defined() ? lse.slice(0, begin, end) : lse);
     }
     begin = end;
+    key_begin = key_end;
   }
 }
 
@@ -116,19 +132,19 @@ void attend_batched(const Inputs& in, const at::Tensor& table, const at::Tensor&
     const auto count = in.query_ends.empty() ? queries.size(1) : in.query_ends.at(at);
     KeyValue sequence;
     if (table.defined()) {
-      sequence = paged_sequence(in, table, i);
+      const auto cache = cache_of(pages(in.keys, in.kv_heads), pages(in.values, in.kv_heads));
+      sequence = paged_sequence(in, cache, table, i);
     } else {
-      sequence.keys = batched(in.keys, in.layout, in.kv_heads)[i];
-      sequence.values = batched(in.values, in.layout, in.kv_heads)[i];
-      sequence.length = in.key_lengths.empty() ? sequence.keys.size(0) : in.key_lengths.at(at);
+      sequence = cache_of(batched(in.keys, in.layout, in.kv_heads)[i], batched(in.values, in.layout, in.kv_heads)[i]);
+      sequence.length = in.key_lengths.empty() ? sequence.keys.rows.rows : in.key_lengths.at(at);
     }
-    emucann::kernels::attention(queries[i].slice(0, 0, count), sequence, in.scale,
-                                masking(in, i, count, sequence.length), result[i].slice(0, 0, count),
+    emucann::kernels::attention(Heads(queries[i]).slice(0, count), sequence, in.scale,
+                                masking(in, i, count, sequence.length), Heads(result[i]).slice(0, count),
                                 lse.defined() ? lse[i].transpose(0, 1) : lse);
   }
 }
 
-void attend(Inputs in, at::Tensor out, const at::Tensor& log_sum_exp, bool wants_log_sum_exp) {
+void attend(Inputs in, const at::Tensor& out, const at::Tensor& log_sum_exp, bool wants_log_sum_exp) {
   if (in.kv_heads == 0) in.kv_heads = in.heads;
   const auto table = in.block_table.defined() ? in.block_table.to(at::kInt).contiguous() : at::Tensor();
   const auto lse = wants_log_sum_exp ? log_sum_exp.squeeze(-1) : at::Tensor();

@@ -95,16 +95,15 @@ void paged_attention(const Tensor& query, const Tensor& key_cache, const Tensor&
                         const Tensor& device_lengths, const Tensor& result) {
     const auto lengths = lengths_on_host ? host_lengths : device_lengths.to(at::kInt).contiguous();
     const auto blocks = table.to(at::kInt).contiguous();
-    const auto queries = q.view({q.size(0), num_heads, -1});
-    const auto outputs = result.view({q.size(0), num_heads, -1});
+    const emucann::kernels::Heads queries(q.view({q.size(0), num_heads, -1}));
+    const emucann::kernels::Heads outputs(result.view({q.size(0), num_heads, -1}));
+    emucann::kernels::KeyValue sequence;
+    sequence.keys = emucann::kernels::Cache(keys);
+    sequence.values = emucann::kernels::Cache(values);
     for (std::int64_t i = 0; i < lengths.numel(); ++i) {
-      emucann::kernels::KeyValue sequence;
-      sequence.keys = keys;
-      sequence.values = values;
       sequence.blocks = blocks.const_data_ptr<std::int32_t>() + i * blocks.stride(0);
       sequence.length = lengths.const_data_ptr<std::int32_t>()[i];
-      emucann::kernels::attention(queries.slice(0, i, i + 1), sequence, scale_value, {}, outputs.slice(0, i, i + 1),
-                                  Tensor());
+      emucann::kernels::attention(queries.slice(i, i + 1), sequence, scale_value, {}, outputs.slice(i, i + 1));
     }
   };
   TORCH_CHECK(num_kv_heads == key_cache.size(2), "_npu_paged_attention: num_kv_heads is ", num_kv_heads,

@@ -71,6 +71,7 @@ class EmulatedProvider:
         steps = {
             "configuring the emulator": [
                 *("cmake", "-S", str(self.source), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release"),
+                "-DBUILD_TESTING=OFF",  # so that GoogleTest is needed by tests alone
                 *compiler_cache(variables),
                 f"-DEMUCANN_TORCH_DIR={site / 'torch'}",
                 f"-DEMUCANN_TORCH_NPU_DIR={site / 'torch_npu'}",

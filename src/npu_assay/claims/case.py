@@ -11,7 +11,7 @@ from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.manifest import Manifest, StageStatus, read_manifest
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-_STARTED = (StageStatus.PASS, StageStatus.FAIL, StageStatus.INCONCLUSIVE, StageStatus.INTERRUPTED)
+_RUN = (StageStatus.PASS, StageStatus.FAIL, StageStatus.INCONCLUSIVE)
 
 
 class Mode(StrEnum):
@@ -45,10 +45,15 @@ class Case:
         """Raises UsageError when there is none, or a malformed one."""
         return read_manifest(self.archive.manifest)
 
-    def was_started(self, stage: str) -> bool:
-        """Whether the stage ran, whatever came of it: by its raw log as well as by the manifest."""
+    def was_run(self, stage: str) -> bool:
+        """Whether the stage ran to an end of its own, by its raw log as well as by the manifest.
+
+        What an interrupted stage left is not judged: the stages rule calls it inconclusive.
+        """
         record = self.manifest.stage(stage)
-        return self.archive.stage_log(stage).exists() or (record is not None and record.status in _STARTED)
+        if record is not None and record.status is StageStatus.INTERRUPTED:
+            return False
+        return self.archive.stage_log(stage).exists() or (record is not None and record.status in _RUN)
 
     def log_of(self, stage: str) -> Evidence:
         return Evidence(f"stages/{stage}.log")

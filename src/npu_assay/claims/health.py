@@ -17,7 +17,7 @@ class HealthRule(Rule):
     stage = "health"
 
     def check(self, case: Case) -> Iterator[Finding]:
-        if not case.was_started(self.stage):
+        if not case.was_run(self.stage):
             yield self.stage_not_run(self.stage)
             return
         folder = Evidence("device")
@@ -26,6 +26,6 @@ class HealthRule(Rule):
             yield self.failed(problem, folder)
         dies, recorded = len(assessment.devices), case.manifest.device.dies
         if dies != recorded:
-            yield self.failed(f"npu-smi shows {dies} dies, the manifest says {recorded}", folder)
+            yield self.failed(f"dies: npu-smi shows {dies}, the manifest says {recorded}", folder)
         elif assessment.healthy:
-            yield self.passed(f"{dies} dies, all healthy", folder)
+            yield self.passed(f"dies: {dies}, all healthy", folder)

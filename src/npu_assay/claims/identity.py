@@ -1,7 +1,7 @@
 """Which CANN the run really used, from what its processes had loaded."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from npu_assay.claims.case import Case, LogLine
@@ -37,8 +37,11 @@ class IdentityRule(Rule):
     name = "identity"
     version = 1
 
+    def __init__(self, device_stages: Sequence[str]) -> None:
+        self._device_stages = device_stages
+
     def check(self, case: Case) -> Iterator[Finding]:
-        if not case.was_started(STAGE):
+        if not case.was_run(STAGE):
             yield self.stage_not_run(STAGE)
             return
         line = identity_line(case)
@@ -78,19 +81,27 @@ class IdentityRule(Rule):
             yield self.failed(f"environment.json says {identity!r}, the log says {line.text!r}", evidence)
 
     def _libraries(self, case: Case) -> Iterator[Finding]:
-        """Every stage that printed its process map had loaded the same libascendcl."""
+        """Every stage that used the device had loaded the same libascendcl."""
         loaded: dict[str, list[Evidence]] = {}
-        for record in case.manifest.stages:
-            if case.archive.stage_log(record.name).is_file():
-                for line in case.log_lines(record.name):
-                    path = line.text.removeprefix(_PROCESS_MAP)
-                    if path != line.text and PurePosixPath(path).name.startswith(_LIBRARY):
-                        loaded.setdefault(path, []).append(line.evidence)
+        for stage in (STAGE, *self._device_stages):
+            if not case.was_run(stage):
+                continue
+            paths = list(_loaded_by(case, stage))
+            if not paths:
+                yield self.failed(f"no line `{_PROCESS_MAP}.../{_LIBRARY}` in the log", case.log_of(stage))
+            for path, place in paths:
+                loaded.setdefault(path, []).append(place)
         places = [place for found in loaded.values() for place in found]
-        if not any(place.file == case.log_of(STAGE).file for place in places):
-            yield self.failed(f"no line `{_PROCESS_MAP}.../{_LIBRARY}` in the log", case.log_of(STAGE))
-        elif len(loaded) > 1:
+        if len(loaded) > 1:
             firsts = [found[0] for found in loaded.values()]
             yield self.failed(f"stages loaded different ones: {', '.join(loaded)}", *firsts)
-        else:
+        elif loaded:
             yield self.passed(f"{len(places)} processes loaded {next(iter(loaded))}", *places)
+
+
+def _loaded_by(case: Case, stage: str) -> Iterator[tuple[str, Evidence]]:
+    """The paths of libascendcl that processes of the stage had loaded."""
+    for line in case.log_lines(stage):
+        path = line.text.removeprefix(_PROCESS_MAP)
+        if path != line.text and PurePosixPath(path).name.startswith(_LIBRARY):
+            yield path, line.evidence

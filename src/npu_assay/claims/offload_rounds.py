@@ -59,7 +59,7 @@ class OffloadRoundsRule(Rule):
         self._backend = backend
 
     def check(self, case: Case) -> Iterator[Finding]:
-        if not case.was_started(STAGE):
+        if not case.was_run(STAGE):
             yield self.stage_not_run(STAGE)
             return
         rounds: list[tuple[Round, Evidence]] = []

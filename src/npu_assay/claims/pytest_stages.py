@@ -20,7 +20,7 @@ class PytestRule(Rule):
 
     def check(self, case: Case) -> Iterator[Finding]:
         for stage in self._stages:
-            if case.was_started(stage):
+            if case.was_run(stage):
                 yield from self._judge(case, stage)
             else:
                 yield self.stage_not_run(stage)

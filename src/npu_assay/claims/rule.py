@@ -37,8 +37,8 @@ class Rule(ABC):
         return Finding(self.id, Result.NOT_APPLICABLE, message, evidence)
 
     def stage_not_run(self, stage: str) -> Finding:
-        """For a rule about a stage that never started; whether it had to is the stages rule's matter."""
-        return self.not_applicable(f"stage {stage} was not run")
+        """For a rule about a stage that did not run to its end; the stages rule says what that means."""
+        return self.not_applicable(f"stage {stage} was not run to its end")
 
 
 def apply_rules(rules: Iterable[Rule], case: Case) -> list[Finding]:

@@ -18,7 +18,7 @@ class RuffRule(Rule):
     _VACUOUS = "No Python files found"
 
     def check(self, case: Case) -> Iterator[Finding]:
-        if not case.was_started(self.stage):
+        if not case.was_run(self.stage):
             yield self.stage_not_run(self.stage)
             return
         lines = [line for line in case.log_lines(self.stage) if line.text.strip()]
@@ -42,7 +42,7 @@ class CompileallRule(Rule):
     stage = "compileall"
 
     def check(self, case: Case) -> Iterator[Finding]:
-        if not case.was_started(self.stage):
+        if not case.was_run(self.stage):
             yield self.stage_not_run(self.stage)
             return
         if size := len(case.log(self.stage)):

@@ -54,7 +54,7 @@ def health(stored: tuple[Path, ...], raw: Path | None, as_json: bool) -> None:
     def verdict() -> None:
         for problem in assessment.problems:
             click.echo(problem)
-        click.echo(f"{len(assessment.devices)} devices, {len(assessment.problems)} problems")
+        click.echo(f"devices: {len(assessment.devices)}, problems: {len(assessment.problems)}")
 
     _print(assessment, as_json, verdict)
     if not assessment.healthy:

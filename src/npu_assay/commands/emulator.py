@@ -5,7 +5,6 @@ import shlex
 
 import click
 
-from npu_assay.cache import is_complete
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
 from npu_assay.errors import UnusableError, UsageError
@@ -24,9 +23,7 @@ _environment = click.option(
 def _emulated(name: str) -> Environment:
     environment = Environment.of(load_lock(name))
     if environment.lock.provider != "emulated":
-        raise UsageError(
-            f"environment {name} takes its CANN from {environment.lock.provider!r}, not from the emulator"
-        )
+        raise UsageError(f"environment {name} has its CANN from {environment.lock.provider!r}, not emulated")
     return environment
 
 
@@ -35,7 +32,7 @@ def _emulated(name: str) -> Environment:
 def build(name: str) -> None:
     """Build src/emucann for an environment, unless it is built, and print where it is."""
     environment = _emulated(name)
-    if not is_complete(environment.root):
+    if not environment.is_made():
         raise UnusableError(
             f"environment {name} is not installed, and the emulator is built against its torch;"
             f" type: npu-assay env install {name}"

@@ -7,6 +7,7 @@ from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install as install_all
 from npu_assay.environment.install import install_step
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock, lock_names
+from npu_assay.errors import UnusableError
 
 
 @click.group()
@@ -35,9 +36,16 @@ def show(name: str) -> None:
         click.echo(f"{component:<14} {pin.version + build:<18} {pin.source}")
         if pin.deviation:
             click.echo(click.wrap_text(pin.deviation, 110, "    ", "    "))
-    missing = environment.missing()
     click.echo(f"\nlock    {lock.path} (sha256 {lock.sha256})\nfolder  {environment.root}")
-    click.echo(f"state   {'not installed: ' + ', '.join(missing) if missing else 'installed'}")
+    click.echo(f"state   {_state(environment)}")
+
+
+def _state(environment: Environment) -> str:
+    try:
+        missing = environment.missing()
+    except UnusableError as error:
+        return f"can't be installed here: {error}"
+    return f"not installed: {', '.join(missing)}" if missing else "installed"
 
 
 @env.command()

@@ -22,8 +22,8 @@ from npu_assay.logged import first_error, run_logged
 
 _NVIDIA = re.compile(r"lib(cu|nv|nccl)")
 
-#: What `import torch` loads first; everything else is NEEDED by these or by what they need.
-_ROOTS = ("libtorch_global_deps.so", "libtorch_python.so")
+#: What `import torch, torchvision` loads first; everything else is NEEDED by these or by what they need.
+_ROOTS = ("torch/lib/libtorch_global_deps.so", "torch/lib/libtorch_python.so", "torchvision/_C.so")
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,8 @@ def read_library(path: Path) -> Library:
     try:
         with path.open("rb") as file:
             return _read_elf(ELFFile(file))
+    except FileNotFoundError as error:
+        raise UnusableError(f"{path}: not there; are torch and torchvision installed?") from error
     except (ELFError, ValueError) as error:
         raise UnusableError(f"{path}: not a shared library: {error}") from error
 
@@ -103,17 +105,16 @@ def _version_requirements(elf: ELFFile) -> dict[object, tuple[str, str]]:
     }
 
 
-def loaded_with_torch(folder: Path) -> dict[str, Library]:
-    """The libraries of torch's lib folder that `import torch` loads, by file name."""
+def loaded_with_torch(site_packages: Path, roots: Iterable[str] = _ROOTS) -> dict[str, Library]:
+    """The libraries that `import torch, torchvision` loads from site-packages, by file name."""
+    folder = site_packages / "torch" / "lib"
     loaded: dict[str, Library] = {}
-    waiting = [name for name in _ROOTS if (folder / name).is_file()]
-    if not waiting:
-        raise UnusableError(f"{folder}: has none of {', '.join(_ROOTS)}; is torch installed there?")
+    waiting = [site_packages / root for root in roots]
     while waiting:
-        name = waiting.pop()
-        if name not in loaded:
-            loaded[name] = read_library(folder / name)
-            waiting += [other for other in loaded[name].needed if (folder / other).is_file()]
+        path = waiting.pop()
+        if path.name not in loaded:
+            loaded[path.name] = library = read_library(path)
+            waiting += [folder / name for name in library.needed if (folder / name).is_file()]
     return loaded
 
 

@@ -102,10 +102,14 @@ class Environment:
         """The folder for PYTHONPATH that has the plug-in and its dist-info."""
         return self.adaptations_folder / "site"
 
+    def is_made(self) -> bool:
+        """Whether the venv is whole, and the Python it was made with is still there."""
+        return is_complete(self.root) and self.python.exists()
+
     def missing(self) -> list[str]:
         """What is not there yet, of venv, cann and adaptations."""
         there = {
-            "venv": is_complete(self.root),
+            "venv": self.is_made(),
             "cann": self.provider.ready(self.target),
             "adaptations": is_complete(self.adaptations_folder),
         }

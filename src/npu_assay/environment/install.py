@@ -33,11 +33,10 @@ def install(environment: Environment, progress: Progress, steps: Sequence[Step] 
 
     Raises UnusableError, with the step, when one fails; the environment then stays half-made, with its logs.
     """
-    root = environment.root
-    if not is_complete(root):
+    if not environment.is_made():
         with _locked(environment, progress):
-            if not is_complete(root):
-                shutil.rmtree(root, ignore_errors=True)
+            if not environment.is_made():
+                shutil.rmtree(environment.root, ignore_errors=True)
                 for step in steps:
                     if step.done is None:
                         _run(environment, step, progress)

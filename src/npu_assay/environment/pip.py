@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from npu_assay.environment.environment import Environment
-from npu_assay.logged import last_error, run_logged
+from npu_assay.logged import pip_error, run_logged
 
 
 def pip_install(
@@ -45,5 +45,5 @@ def run_pip(
         log,
         doing=doing,
         variables={**environment.build_variables(), **(extra or {})},
-        telling=last_error,
+        telling=pip_error,
     )

@@ -1,11 +1,13 @@
 """Run one command: its bytes into a log in arrival order, and nothing of it alive afterwards."""
 
+import io
 import os
 import select
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -64,9 +66,9 @@ class _Log:
     dropped, so that a process that is being ended does not hang on a full pipe.
     """
 
-    def __init__(self, pipe: int, path: Path, limit: int) -> None:
+    def __init__(self, pipe: int, file: io.FileIO, limit: int) -> None:
         self._pipe: int | None = pipe
-        self._file = path.open("wb", buffering=0)
+        self._file = file
         self._room = limit
         self.stopped_by: End | None = None
         self.problem = ""
@@ -80,7 +82,7 @@ class _Log:
             return
         data = os.read(self._pipe, _CHUNK)
         if not data:
-            self.close_pipe()
+            self.close()
         elif self.stopped_by is None:
             self._write(data)
 
@@ -100,14 +102,10 @@ class _Log:
     def at_end(self) -> bool:
         return self._pipe is None
 
-    def close_pipe(self) -> None:
+    def close(self) -> None:
         if self._pipe is not None:
             os.close(self._pipe)
             self._pipe = None
-
-    def close(self) -> None:
-        self.close_pipe()
-        self._file.close()
 
 
 def run_to_log(
@@ -127,10 +125,10 @@ def run_to_log(
     monotonic.
     """
     began = time.monotonic()
-    reading, writing = os.pipe()
-    output = _Log(reading, log, limits.log_bytes)
-    try:
-        with adopted_descendants() as descendants:
+    with log.open("wb", buffering=0) as file:
+        reading, writing = os.pipe()
+        output = _Log(reading, file, limits.log_bytes)
+        with closing(output), adopted_descendants() as descendants:
             try:
                 process = subprocess.Popen(
                     command,
@@ -153,8 +151,6 @@ def run_to_log(
                 descendants.send(signal.SIGKILL)
                 raise
             return Ended(output.stopped_by or end, process.wait(), seconds, left_behind, output.problem)
-    finally:
-        output.close()
 
 
 def _watch(

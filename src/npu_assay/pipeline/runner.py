@@ -33,6 +33,7 @@ from npu_assay.project import ADAPTATIONS, SUITES
 
 #: Kept free for the manifest and the checksums of a run that fills the disk.
 _RESERVE_BYTES = 1 << 20
+_MAKE_ROOM = "make room or choose another disk with --out"
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ class Runner:
         self._progress = progress
         self._stop = stop
         self._records: dict[str, StageRecord] = {}
-        self._disk_problem = ""
+        self._fatal = ""
+        self._interrupted = False
 
     def run(self) -> Manifest:
         """Run the stages in order and seal the archive.
@@ -90,13 +92,10 @@ class Runner:
             archives.discard(self._archive)
             raise UnusableError(
                 f"{self._archive.root}: the archive can't be written ({error.strerror}) and was removed; "
-                f"make room or choose another disk with --out"
+                f"{_MAKE_ROOM}"
             ) from error
-        if self._disk_problem:
-            raise UnusableError(
-                f"{self._archive.root}: {self._disk_problem}; the run ended there, its archive is sealed so "
-                f"far; make room or choose another disk with --out"
-            )
+        if self._fatal:
+            raise UnusableError(f"{self._fatal}; the run ended there, {self._archive.root} is sealed so far")
         return manifest
 
     def _outcome(self, stage: Stage) -> StageRecord:
@@ -106,18 +105,20 @@ class Runner:
             return StageRecord(
                 name=stage.name, settings=settings, status=StageStatus.NOT_RUN, reason="not asked for"
             )
-        if self._disk_problem or self._stop():
-            reason = self._disk_problem or "the run was interrupted"
+        if not self._fatal and self._stop():
+            self._interrupted = True
+        if self._fatal or self._interrupted:
+            reason = self._fatal or "the run was interrupted"
             return StageRecord(name=stage.name, settings=settings, status=StageStatus.NOT_RUN, reason=reason)
         if obstacle := self._obstacle(stage):
             return StageRecord(name=stage.name, settings=settings, status=obstacle[0], reason=obstacle[1])
         try:
             return self._run_stage(stage)
         except OSError as error:
-            self._disk_problem = f"stage {stage.name}: {error.filename}: {error.strerror}"
-            return StageRecord(
-                name=stage.name, settings=settings, status=StageStatus.FAIL, reason=self._disk_problem
-            )
+            self._fatal = f"stage {stage.name}: {error.filename}: {error.strerror}; {_MAKE_ROOM}"
+        except UnusableError as error:
+            self._fatal = f"stage {stage.name}: {error}"
+        return StageRecord(name=stage.name, settings=settings, status=StageStatus.FAIL, reason=self._fatal)
 
     def _obstacle(self, stage: Stage) -> tuple[StageStatus, str] | None:
         if stage.dies > self._plan.dies:
@@ -147,7 +148,8 @@ class Runner:
         )
         archives.remove(scratch)
         if ended.end is End.LOG_UNWRITABLE:
-            self._disk_problem = f"stage {stage.name}: its log can't be written: {ended.detail}"
+            self._fatal = f"stage {stage.name}: its log can't be written: {ended.detail}; {_MAKE_ROOM}"
+        self._interrupted |= ended.end is End.INTERRUPTED
         status, reason = judge_stage(stage, ended, self._archive)
         if special := self._remove_special_files():
             status, reason = (
@@ -209,7 +211,7 @@ class Runner:
             host=host_record(),
             started=started,
             finished=datetime.now(UTC),
-            interrupted=self._stop(),
+            interrupted=self._interrupted,
             stages=tuple(self._records.values()),
         )
         write_manifest(self._archive.manifest, manifest)

@@ -52,12 +52,16 @@ class Wrong(Exception):
     """Something here is not as it must be; the message is one line."""
 
 
-def loaded(distribution: str, module: str) -> Package:
-    """Import a module, and say which distribution and file that was."""
+def installed(distribution: str) -> str:
+    """Return the version of a distribution."""
     try:
-        version = importlib.metadata.version(distribution)
+        return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         raise Wrong(f"{distribution} is not installed; type: npu-assay env install") from None
+
+
+def loaded(distribution: str, version: str, module: str) -> Package:
+    """Import the module of a distribution, and say which file that was."""
     try:
         path = importlib.import_module(module).__file__
     except (ImportError, RuntimeError) as error:
@@ -93,7 +97,10 @@ def use_device(kind: str) -> Device:
 def run(stage: Stage) -> None:
     """Print and write the facts."""
     refuse_distribution(FORBIDDEN)
-    packages = [loaded(distribution, module) for distribution, module in PACKAGES]
+    versions = [installed(distribution) for distribution, _ in PACKAGES]
+    packages = [
+        loaded(name, version, module) for (name, module), version in zip(PACKAGES, versions, strict=True)
+    ]
     build = importlib.import_module("vllm_ascend._build_info").__device_type__
     device = use_device("emulated" if stage.emulated else "hardware")
     libraries = loaded_cann_libraries()

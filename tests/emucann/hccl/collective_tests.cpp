@@ -155,6 +155,23 @@ TEST_P(Collective, BatchSendRecvAroundTheRing) {
   });
 }
 
+// The same as single calls: outside a group, the sends of more than one piece would wait for each other.
+TEST_P(Collective, GroupedSendsAndReceivesAroundTheRing) {
+  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+    const uint32_t next = (p.rank + 1) % ranks(), previous = (p.rank + ranks() - 1) % ranks();
+    Numbers send = of(p.rank), receive(count());
+    ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
+    if (ranks() > 1) {  // one rank ends an empty group
+      ASSERT_EQ(HcclSend(send.data(), count(), HCCL_DATA_TYPE_INT32, next, comm, p.stream), HCCL_SUCCESS);
+      ASSERT_EQ(HcclRecv(receive.data(), count(), HCCL_DATA_TYPE_INT32, previous, comm, p.stream), HCCL_SUCCESS);
+    }
+    ASSERT_EQ(HcclGroupEnd(), HCCL_SUCCESS);
+    p.synchronize();
+    EXPECT_EQ(receive, ranks() > 1 ? of(previous) : Numbers(count()));
+    EXPECT_EQ(HcclGroupEnd(), HCCL_E_PARA) << "no group is open any more";
+  });
+}
+
 TEST_P(Collective, SendAndReceiveAlongTheLine) {
   in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
     Numbers buffer = of(0);

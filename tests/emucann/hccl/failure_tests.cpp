@@ -67,6 +67,8 @@ TEST_F(Failure, OneFailureEndsTheWaitOfAllRanks) {
   in_ranks(3, [](const Process& p) {
     HcclComm comm = p.join();
     float value = 1;
+    ASSERT_EQ(HcclBarrier(comm, p.stream), HCCL_SUCCESS);  // or the failure may meet a rank that is still joining
+    p.synchronize();
     if (p.rank == 0) {
       ASSERT_EQ(reduce_one(p, comm, value), HCCL_SUCCESS);
       expect_stream_error(p, {"communicator", "rank"});
@@ -76,6 +78,7 @@ TEST_F(Failure, OneFailureEndsTheWaitOfAllRanks) {
     } else {
       double wide = 1;
       ASSERT_EQ(HcclSend(&wide, 1, HCCL_DATA_TYPE_FP64, 1, comm, p.stream), HCCL_SUCCESS);
+      aclrtSynchronizeStream(p.stream);  // the send may be done before rank 1 fails, or not
     }
   });
 }

@@ -31,6 +31,9 @@ STAGES = (
 )
 LIBRARY = "/cache/Ascend/cann-9.0.0/x86_64-linux/lib64/libascendcl.so"
 IDENTITY = "EMULATED CANN 9.0.0 (emucann)"
+LOCKED = {"torch": "2.9.0", "torch-npu": "2.9.0.post2", "triton-ascend": "3.2.0"}
+LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0", "cann": "9.0.0"}
+LOADED = {name: version for name, version in LOCKED.items() if name != "cann"} | {"torch": "2.9.0+cpu"}
 SETTINGS = {"rounds": 3, "prompt_tokens": 300}
 
 NPU_SMI_INFO = """\
@@ -89,7 +92,8 @@ class OffloadArchive:
         self.manifest = _manifest()
         self.write(
             "stages/versions-and-paths.log",
-            f"torch 2.9.0 /x/torch\nprocess: versions pid 1\nprocess-map: {LIBRARY}\n"
+            "".join(f"{name} {version} /x/{name}.py\n" for name, version in LOADED.items())
+            + f"process: versions pid 1\nprocess-map: {LIBRARY}\n"
             f"cann-identity: {IDENTITY}\n",
         )
         self.write("environment.json", json.dumps({"cann_identity": IDENTITY, "process_map": [LIBRARY]}))
@@ -155,7 +159,7 @@ def _manifest() -> Manifest:
     settings = {"native-high-level": SETTINGS}
     return Manifest(
         pipeline=PipelineRecord(name="kv-offload", sha256="0" * 64),
-        environment=EnvironmentRecord(name="cann900-vllm018", lock_sha256="1" * 64),
+        environment=EnvironmentRecord(name="cann900-vllm018", lock_sha256="1" * 64, versions=LOCKED),
         device=DeviceRecord(kind="emulated", dies=1),
         model=None,
         project=project_record(),

@@ -1,5 +1,7 @@
 """Each rule of the KV offloading result: the good archive passes, one fault is found by the right rule."""
 
+import json
+
 import pytest
 from offload_archive import (
     IDENTITY,
@@ -29,6 +31,10 @@ def rounds(*rows: dict[str, object]):
 
 def round_2(**changes: object):
     return rounds(round_row(1), round_row(2, **changes), round_row(3))
+
+
+def comparison(**changes: object) -> dict[str, object]:
+    return {"prompt_tokens": 7, "npu_token_ids": [5, 6], "cpu_token_ids": [5, 6]} | changes
 
 
 def log(stage: str, text: str):
@@ -76,8 +82,26 @@ FAULTS = {
         lambda o: o.replace(VERSIONS, "process-map: ", "map: "),
         "identity/1: no line `process-map: .../libascendcl.so` in the log",
     ),
+    "library not recorded in a later stage": (
+        lambda o: o.replace("stages/native-transfer.log", "process-map: ", "map: "),
+        "in the log stages/native-transfer.log",
+    ),
+    "another version loaded": (
+        lambda o: o.replace(VERSIONS, "vllm-ascend 0.18.0", "vllm-ascend 0.18.1"),
+        "versions/1: vllm-ascend: 0.18.1 was loaded, the lock asks for 0.18.0",
+    ),
+    "a post release is another version": (
+        lambda o: o.replace(VERSIONS, "2.9.0.post2", "2.9.0"),
+        "versions/1: torch-npu: 2.9.0 was loaded, the lock asks for 2.9.0.post2",
+    ),
+    "version not recorded": (
+        lambda o: o.replace(VERSIONS, "vllm 0.18.0 /x", "vllm 0.18.0 x"),
+        "versions/1: vllm: 0 lines name its version and file",
+    ),
     "another library in a stage": (
-        lambda o: o.replace("stages/unit.log", LIBRARY, "/usr/local/Ascend/lib64/libascendcl.so.1"),
+        lambda o: o.replace(
+            "stages/native-high-level.log", LIBRARY, "/usr/local/Ascend/lib64/libascendcl.so.1"
+        ),
         "identity/1: stages loaded different ones: ",
     ),
     "unhealthy device": (
@@ -94,7 +118,7 @@ FAULTS = {
     ),
     "more dies recorded than shown": (
         lambda o: o.change_manifest(device=DeviceRecord(kind="emulated", dies=2)),
-        "health/1: npu-smi shows 1 dies, the manifest says 2",
+        "health/1: dies: npu-smi shows 1, the manifest says 2",
     ),
     "ruff found something": (log("ruff", "Found 1 error.\n"), "ruff/1: expected the log to end in"),
     "ruff log empty": (log("ruff", ""), "ruff/1: expected the log to end in"),
@@ -150,6 +174,20 @@ FAULTS = {
     "no results": (
         lambda o: (o.root / "results/kv-offload.jsonl").unlink(),
         "kv-offload.jsonl: can't be read (No such file or directory)",
+    ),
+    "tokens are not the CPU's": (
+        lambda o: o.write("results/tokens-equal-cpu.jsonl", json.dumps(comparison(cpu_token_ids=[5, 7]))),
+        "cpu-tokens/1: prompt of 7 tokens: NPU [5, 6], CPU [5, 7] results/tokens-equal-cpu.jsonl:1",
+    ),
+    "no tokens compared": (
+        lambda o: o.write(
+            "results/tokens-equal-cpu.jsonl", json.dumps(comparison(npu_token_ids=[], cpu_token_ids=[]))
+        ),
+        "cpu-tokens/1: prompt of 7 tokens: NPU [], CPU []",
+    ),
+    "not a comparison": (
+        lambda o: o.write("results/tokens-equal-cpu.jsonl", "{}"),
+        "cpu-tokens/1: not a comparison: prompt_tokens: Field required",
     ),
     "a stage failed": (
         lambda o: o.change_stage("unit", status=StageStatus.FAIL, reason="exit code 1", exit_code=1),
@@ -209,6 +247,13 @@ UNSURE = {
         lambda o: o.change_stage("health", status=StageStatus.INCONCLUSIVE, exit_code=3),
         "stages/1: health: inconclusive",
     ),
+    "a stage interrupted": (
+        lambda o: (
+            o.change_stage("unit", status=StageStatus.INTERRUPTED, exit_code=-15),
+            o.write("stages/unit.log", "collected"),
+        ),
+        "stages/1: unit: interrupted",
+    ),
     "interrupted": (lambda o: o.change_manifest(interrupted=True), "stages/1: the run was interrupted"),
 }
 
@@ -231,6 +276,17 @@ def test_a_stage_that_needs_more_dies_is_neither_pass_nor_fail(offload):
     assert f"stages/1: unit: not applicable, {reason} manifest.json" in messages(
         verdict, Result.NOT_APPLICABLE
     )
+
+
+def test_tokens_may_have_been_compared_with_the_cpus(offload):
+    nothing = messages(offload.verdict(), Result.NOT_APPLICABLE)
+    assert [message.partition(":")[0] for message in nothing] == ["cpu-tokens/1"]
+    offload.write("results/tokens-equal-cpu.jsonl", json.dumps(comparison()))
+    verdict = offload.verdict()
+    assert "cpu-tokens/1: prompt of 7 tokens: 2 token ids as on the CPU" in "\n".join(
+        messages(verdict, Result.PASS)
+    )
+    assert verdict.result is Result.PASS
 
 
 def test_limited_mode_takes_other_settings_as_another_result(offload):

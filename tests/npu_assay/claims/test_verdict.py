@@ -37,7 +37,7 @@ def test_formal_is_the_default_and_refuses_an_emulated_archive_in_one_line(offlo
     refused = CliRunner().invoke(verify_command, [str(offload.root)])
     assert refused.exit_code == 1
     finding, line = refused.output.splitlines()
-    assert "the run was emulated (stages/versions-and-paths.log:4 says 'cann-identity: EMULATED" in finding
+    assert "the run was emulated (stages/versions-and-paths.log:8 says 'cann-identity: EMULATED" in finding
     assert line.startswith("verdict: EMULATED fail")
     assert CliRunner().invoke(verify_command, [str(offload.root), "--mode", "emulated"]).exit_code == 0
 

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -38,6 +39,7 @@ def test_reads_what_pytest_really_writes(tmp_path):
             "test_it.py",
         ],
         cwd=tmp_path,
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         check=False,
     )

@@ -8,7 +8,7 @@ import pytest
 
 from npu_assay.pipeline.process import End, Limits, run_to_log
 
-QUICK = Limits(seconds=20, log_bytes=1 << 20, grace=0.3, settle=0.3)
+QUICK = Limits(seconds=60, log_bytes=1 << 20, grace=0.3, settle=10)
 
 
 def run(tmp_path: Path, program: str, limits: Limits = QUICK, **options):
@@ -86,7 +86,7 @@ STUBBORN = {
 
 @pytest.mark.parametrize("program", STUBBORN.values(), ids=STUBBORN)
 def test_at_the_time_limit_nothing_survives(tmp_path, program):
-    ended, log = run(tmp_path, program, Limits(seconds=1.5, log_bytes=1 << 20, grace=0.3, settle=0.3))
+    ended, log = run(tmp_path, program, Limits(seconds=2, log_bytes=1 << 20, grace=0.3, settle=0.3))
     assert ended.end is End.TIMEOUT
     assert ended.exit_code in (-15, -9)
     assert pids_in(log)
@@ -117,7 +117,7 @@ def test_what_outlives_the_command_is_ended_and_named(tmp_path, program):
     assert (ended.end, ended.exit_code, ended.left_behind) == (End.EXITED, 0, ())
 
     lingering = program.format(LINGER_IN_SHELL if in_shell else LINGER)
-    ended, log = run(tmp_path, lingering, Limits(20, 1 << 20, grace=0.3, settle=1.0))
+    ended, log = run(tmp_path, lingering, Limits(60, 1 << 20, grace=0.3, settle=1.0))
     assert (ended.end, ended.exit_code) == (End.EXITED, 0)
     assert len(ended.left_behind) == 1
     assert len(pids_in(log)) == 1
@@ -126,7 +126,7 @@ def test_what_outlives_the_command_is_ended_and_named(tmp_path, program):
 
 def test_what_leaves_by_itself_soon_after_is_not_named_and_its_words_are_kept(tmp_path):
     program = "import os, time\nif os.fork() == 0:\n time.sleep(0.2); os.write(1, b'late')\nos._exit(0)"
-    ended, log = run(tmp_path, program, Limits(20, 1 << 20, grace=0.3, settle=5))
+    ended, log = run(tmp_path, program, Limits(60, 1 << 20, grace=0.3, settle=10))
     assert (ended.exit_code, ended.left_behind, log) == (0, (), b"late")
 
 
@@ -141,7 +141,7 @@ def test_processes_that_were_there_before_are_left_alone(tmp_path):
 
 
 def test_a_log_may_fill_its_limit_and_not_one_byte_more(tmp_path):
-    limits = Limits(seconds=20, log_bytes=1000, grace=0.3, settle=0.3)
+    limits = Limits(seconds=60, log_bytes=1000, grace=0.3, settle=10)
     ended, log = run(tmp_path, "print('x' * 999)", limits)
     assert (ended.end, ended.exit_code, len(log)) == (End.EXITED, 0, 1000)
     ended, log = run(tmp_path, "print('x' * 1000)", limits)

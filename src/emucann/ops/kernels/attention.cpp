@@ -4,18 +4,50 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
 #include <vector>
 
+#include "ops/kernels/vector_math.h"
 #include "ops/kernels/vectorize.h"
 
 namespace emucann::kernels {
+
+Heads::Heads(const at::Tensor& tensor)
+    : data(static_cast<char*>(tensor.data_ptr())),
+      dtype(tensor.scalar_type()),
+      rows(tensor.size(0)),
+      heads(tensor.size(1)),
+      dim(tensor.size(2)),
+      row_stride(tensor.stride(0)),
+      head_stride(tensor.stride(1)) {
+  if (tensor.dim() != 3 || (dim > 1 && tensor.stride(2) != 1)) {
+    throw std::runtime_error("attention: expected rows of heads with a contiguous last dimension");
+  }
+}
+
+Heads Heads::slice(std::int64_t begin, std::int64_t end) const {
+  Heads part = *this;
+  part.data += begin * row_stride * static_cast<std::int64_t>(c10::elementSize(dtype));
+  part.rows = end - begin;
+  return part;
+}
+
+Cache::Cache(const at::Tensor& tensor) {
+  if (tensor.dim() == 4) {
+    if (tensor.size(0) == 0) throw std::runtime_error("attention: the cache has no pages");
+    rows = Heads(tensor[0]);
+    pages = tensor.size(0);
+    page_stride = tensor.stride(0);
+  } else {
+    rows = Heads(tensor);
+  }
+}
+
 namespace {
 
-constexpr int lanes = 16;
-
-// A pointer to each token's row (its first head), and the distance between heads, all in float.
+// A pointer to each token's first head, in float.
 struct Rows {
   std::vector<const float*> tokens;
   std::int64_t head_stride = 0;
@@ -23,52 +55,48 @@ struct Rows {
 };
 
 template <typename T>
-void convert(const T* from, std::int64_t heads, std::int64_t stride, std::int64_t dim, float* to) {
-  for (std::int64_t head = 0; head < heads; ++head) {
-    for (std::int64_t i = 0; i < dim; ++i) to[head * dim + i] = static_cast<float>(from[head * stride + i]);
+const T* token_row(const Cache& cache, const KeyValue& sequence, std::int64_t token) {
+  const T* base = reinterpret_cast<const T*>(cache.rows.data);
+  if (cache.pages == 0) return base + token * cache.rows.row_stride;
+  const std::int64_t block = sequence.blocks[token / cache.rows.rows];
+  if (block < 0 || block >= cache.pages) {
+    throw std::runtime_error("attention: block " + std::to_string(block) + " is not in a cache of " +
+                             std::to_string(cache.pages) + " blocks");
   }
+  return base + block * cache.page_stride + token % cache.rows.rows * cache.rows.row_stride;
 }
 
 template <typename T>
-Rows rows_as(const at::Tensor& cache, const KeyValue& sequence) {
-  const bool paged = sequence.blocks != nullptr;
-  const auto block_size = paged ? cache.size(1) : 1;
-  const auto heads = cache.size(-2);
-  const auto dim = cache.size(-1);
-  const auto head_stride = cache.stride(-2);
-  const T* base = cache.const_data_ptr<T>();
+Rows rows_as(const Cache& cache, const KeyValue& sequence) {
+  constexpr bool direct = std::is_same_v<T, float>;
+  const auto heads = cache.rows.heads;
+  const auto dim = cache.rows.dim;
   Rows rows;
   rows.tokens.resize(static_cast<std::size_t>(sequence.length));
-  rows.head_stride = std::is_same_v<T, float> ? head_stride : dim;
-  if (!std::is_same_v<T, float>) rows.converted.resize(static_cast<std::size_t>(sequence.length * heads * dim));
+  rows.head_stride = direct ? cache.rows.head_stride : dim;
+  if (!direct) rows.converted.resize(static_cast<std::size_t>(sequence.length * heads * dim));
   for (std::int64_t token = 0; token < sequence.length; ++token) {
-    const T* row = base;
-    if (paged) {
-      const std::int64_t block = sequence.blocks[token / block_size];
-      if (block < 0 || block >= cache.size(0)) {
-        throw std::runtime_error("attention: block " + std::to_string(block) + " is not in a cache of " +
-                                 std::to_string(cache.size(0)) + " blocks");
-      }
-      row += block * cache.stride(0) + token % block_size * cache.stride(1);
-    } else {
-      row += token * cache.stride(0);
-    }
-    if constexpr (std::is_same_v<T, float>) {
+    const T* row = token_row<T>(cache, sequence, token);
+    if constexpr (direct) {
       rows.tokens[static_cast<std::size_t>(token)] = row;
     } else {
       float* copy = rows.converted.data() + token * heads * dim;
-      convert(row, heads, head_stride, dim, copy);
+      for (std::int64_t head = 0; head < heads; ++head) {
+        const T* from = row + head * cache.rows.head_stride;
+        for (std::int64_t i = 0; i < dim; ++i) copy[head * dim + i] = static_cast<float>(from[i]);
+      }
       rows.tokens[static_cast<std::size_t>(token)] = copy;
     }
   }
   return rows;
 }
 
-Rows rows_of(const at::Tensor& cache, const KeyValue& sequence) {
-  if (cache.dim() != (sequence.blocks != nullptr ? 4 : 3) || (cache.size(-1) > 1 && cache.stride(-1) != 1)) {
-    throw std::runtime_error("attention: keys and values are [tokens, heads, dim] or [blocks, size, heads, dim]");
-  }
-  switch (cache.scalar_type()) {
+[[noreturn]] void refuse(at::ScalarType dtype) {
+  throw std::runtime_error(std::string("attention: dtype ") + c10::toString(dtype) + " is not emulated");
+}
+
+Rows rows_of(const Cache& cache, const KeyValue& sequence) {
+  switch (cache.rows.dtype) {
     case at::kFloat:
       return rows_as<float>(cache, sequence);
     case at::kHalf:
@@ -76,99 +104,139 @@ Rows rows_of(const at::Tensor& cache, const KeyValue& sequence) {
     case at::kBFloat16:
       return rows_as<at::BFloat16>(cache, sequence);
     default:
-      throw std::runtime_error(std::string("attention: dtype ") + c10::toString(cache.scalar_type()) +
-                               " is not emulated");
+      refuse(cache.rows.dtype);
   }
 }
 
-// scores[t] = scale * (query . keys[t]) for t in [first, last)
-EMUCANN_VECTORIZE void dots(const float* query, const float* const* keys, std::int64_t offset, std::int64_t first,
-                            std::int64_t last, std::int64_t dim, float scale, float* scores) {
-  for (std::int64_t token = first; token < last; ++token) {
-    const float* key = keys[token] + offset;
-    float partial[lanes] = {};
-    std::int64_t i = 0;
-    for (; i + lanes <= dim; i += lanes) {
-      for (int lane = 0; lane < lanes; ++lane) partial[lane] += query[i + lane] * key[i + lane];
-    }
-    float sum = 0;
-    for (; i < dim; ++i) sum += query[i] * key[i];
-    for (const float lane : partial) sum += lane;
-    scores[token] = sum * scale;
+// Copies one head between its dtype and float.
+void load(const Heads& from, std::int64_t row, std::int64_t head, float* to) {
+  const auto offset = row * from.row_stride + head * from.head_stride;
+  const auto copy = [&](auto* base) {
+    for (std::int64_t i = 0; i < from.dim; ++i) to[i] = static_cast<float>(base[offset + i]);
+  };
+  switch (from.dtype) {
+    case at::kFloat:
+      return copy(reinterpret_cast<const float*>(from.data));
+    case at::kHalf:
+      return copy(reinterpret_cast<const at::Half*>(from.data));
+    case at::kBFloat16:
+      return copy(reinterpret_cast<const at::BFloat16*>(from.data));
+    default:
+      refuse(from.dtype);
   }
 }
 
-// out = sum over t of weights[t] * values[t]
-EMUCANN_VECTORIZE void weighted_sum(const float* weights, const float* const* values, std::int64_t offset,
-                                    std::int64_t first, std::int64_t last, std::int64_t dim, float* out) {
-  std::memset(out, 0, static_cast<std::size_t>(dim) * sizeof(float));
-  for (std::int64_t token = first; token < last; ++token) {
-    const float weight = weights[token];
-    const float* value = values[token] + offset;
-    for (std::int64_t i = 0; i < dim; ++i) out[i] += weight * value[i];
+void store(const float* from, const Heads& to, std::int64_t row, std::int64_t head) {
+  const auto offset = row * to.row_stride + head * to.head_stride;
+  const auto copy = [&](auto* base) {
+    using T = std::remove_pointer_t<decltype(base)>;
+    for (std::int64_t i = 0; i < to.dim; ++i) base[offset + i] = static_cast<T>(from[i]);
+  };
+  switch (to.dtype) {
+    case at::kFloat:
+      return copy(reinterpret_cast<float*>(to.data));
+    case at::kHalf:
+      return copy(reinterpret_cast<at::Half*>(to.data));
+    case at::kBFloat16:
+      return copy(reinterpret_cast<at::BFloat16*>(to.data));
+    default:
+      refuse(to.dtype);
   }
 }
 
-// Turns scores into weights that sum to one; returns the logarithm of the sum of their exponentials.
-float softmax(float* scores, std::int64_t first, std::int64_t last) {
+// scores[t] = scale * (query . keys[t])
+EMUCANN_VECTORIZE void score(const float* query, const float* const* keys, std::int64_t offset, std::int64_t count,
+                             std::int64_t dim, float scale, float* scores) {
+  for (std::int64_t t = 0; t < count; ++t) scores[t] = dot(query, keys[t] + offset, dim) * scale;
+}
+
+// Turns scores into exponentials relative to the highest; returns that and their sum.
+struct Normalizer {
+  float highest;
+  float sum;
+};
+
+EMUCANN_VECTORIZE Normalizer exponentials(float* scores, std::int64_t count) {
   float highest = -std::numeric_limits<float>::infinity();
-  for (std::int64_t t = first; t < last; ++t) highest = std::max(highest, scores[t]);
-  if (!std::isfinite(highest)) {  // nothing is seen
-    std::fill(scores + first, scores + last, 0.0F);
-    return highest;
+  for (std::int64_t t = 0; t < count; ++t) highest = scores[t] > highest ? scores[t] : highest;
+  if (!(highest > -std::numeric_limits<float>::infinity())) return {highest, 0};  // nothing is seen
+  float partial[lanes] = {};
+  std::int64_t t = 0;
+  for (; t + lanes <= count; t += lanes) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      scores[t + lane] = exp_of_negative(scores[t + lane] - highest);
+      partial[lane] += scores[t + lane];
+    }
   }
-  float sum = 0;
+  float rest = 0;
+  for (; t < count; ++t) {
+    scores[t] = exp_of_negative(scores[t] - highest);
+    rest += scores[t];
+  }
+  return {highest, sum_of(partial) + rest};
+}
+
+// out = factor * sum over t of weights[t] * values[t]
+EMUCANN_VECTORIZE void weighted_sum(const float* weights, const float* const* values, std::int64_t offset,
+                                    std::int64_t count, std::int64_t dim, float factor, float* out) {
+  std::int64_t i = 0;
+  for (; i + lanes <= dim; i += lanes) {
+    float sums[lanes] = {};
+    for (std::int64_t t = 0; t < count; ++t) {
+      const float* value = values[t] + offset + i;
+      for (int lane = 0; lane < lanes; ++lane) sums[lane] += weights[t] * value[lane];
+    }
+    for (int lane = 0; lane < lanes; ++lane) out[i + lane] = sums[lane] * factor;
+  }
+  for (; i < dim; ++i) {
+    float sum = 0;
+    for (std::int64_t t = 0; t < count; ++t) sum += weights[t] * values[t][offset + i];
+    out[i] = sum * factor;
+  }
+}
+
+void exclude(const at::Tensor& excluded, std::int64_t row, std::int64_t first, std::int64_t last, float* scores) {
+  const bool* skip = excluded.const_data_ptr<bool>() + row * excluded.stride(0);
   for (std::int64_t t = first; t < last; ++t) {
-    scores[t] = std::exp(scores[t] - highest);
-    sum += scores[t];
+    if (skip[t * excluded.stride(1)]) scores[t - first] = -std::numeric_limits<float>::infinity();
   }
-  const float inverse = 1.0F / sum;
-  for (std::int64_t t = first; t < last; ++t) scores[t] *= inverse;
-  return highest + std::log(sum);
 }
 
 }  // namespace
 
-void attention(const at::Tensor& queries, const KeyValue& sequence, double scale, const Masking& masking,
-               at::Tensor out, at::Tensor log_sum_exp) {
-  const auto count = queries.size(0);
-  const auto heads = queries.size(1);
-  const auto kv_heads = sequence.keys.size(-2);
-  const auto dim = queries.size(2);
-  const auto value_dim = sequence.values.size(-1);
-  if (kv_heads == 0 || heads % kv_heads != 0 || sequence.keys.size(-1) != dim || out.size(2) != value_dim) {
+void attention(const Heads& queries, const KeyValue& sequence, double scale, const Masking& masking, const Heads& out,
+               const at::Tensor& log_sum_exp) {
+  const auto kv_heads = sequence.keys.rows.heads;
+  if (kv_heads == 0 || queries.heads % kv_heads != 0 || sequence.keys.rows.dim != queries.dim ||
+      sequence.values.rows.heads != kv_heads || out.dim != sequence.values.rows.dim || out.rows != queries.rows) {
     throw std::runtime_error("attention: queries, keys, values and output do not fit each other");
   }
   const Rows keys = rows_of(sequence.keys, sequence);
   const Rows values = rows_of(sequence.values, sequence);
-  const auto q = queries.scalar_type() == at::kFloat && queries.stride(2) == 1 ? queries
-                                                                               : queries.to(at::kFloat).contiguous();
-  const bool direct = out.scalar_type() == at::kFloat && out.stride(2) == 1;
-  auto result = direct ? out : at::empty(out.sizes(), q.options());
-  const float* q_data = q.const_data_ptr<float>();
-  float* out_data = result.mutable_data_ptr<float>();
   std::vector<float> scores(static_cast<std::size_t>(sequence.length));
+  std::vector<float> query(static_cast<std::size_t>(queries.dim));
+  std::vector<float> result(static_cast<std::size_t>(out.dim));
 
-  for (std::int64_t row = 0; row < count; ++row) {
-    const auto last = masking.causal ? std::max<std::int64_t>(sequence.length - count + row + 1, 0) : sequence.length;
+  for (std::int64_t row = 0; row < queries.rows; ++row) {
+    const auto last = masking.causal ? std::max<std::int64_t>(sequence.length - queries.rows + row + 1, 0)
+                                     : sequence.length;
     const auto first = last > masking.window ? last - masking.window : 0;
-    for (std::int64_t head = 0; head < heads; ++head) {
-      const auto kv_head = head / (heads / kv_heads);
-      dots(q_data + row * q.stride(0) + head * q.stride(1), keys.tokens.data(), kv_head * keys.head_stride, first, last,
-           dim, static_cast<float>(scale), scores.data());
-      if (masking.excluded.defined()) {
-        const auto seen = masking.excluded.select(0, row);
-        for (std::int64_t t = first; t < last; ++t) {
-          if (seen.const_data_ptr<bool>()[t * seen.stride(0)]) scores[static_cast<std::size_t>(t)] = -INFINITY;
-        }
+    for (std::int64_t head = 0; head < queries.heads; ++head) {
+      const auto kv_head = head / (queries.heads / kv_heads);
+      load(queries, row, head, query.data());
+      score(query.data(), keys.tokens.data() + first, kv_head * keys.head_stride, last - first, queries.dim,
+            static_cast<float>(scale), scores.data());
+      if (masking.excluded.defined()) exclude(masking.excluded, row, first, last, scores.data());
+      const auto [highest, sum] = exponentials(scores.data(), last - first);
+      weighted_sum(scores.data(), values.tokens.data() + first, kv_head * values.head_stride, sum > 0 ? last - first : 0,
+                   out.dim, sum > 0 ? 1.0F / sum : 0.0F, result.data());
+      store(result.data(), out, row, head);
+      if (log_sum_exp.defined()) {
+        log_sum_exp.mutable_data_ptr<float>()[row * log_sum_exp.stride(0) + head * log_sum_exp.stride(1)] =
+            sum > 0 ? highest + std::log(sum) : highest;
       }
-      const float lse = softmax(scores.data(), first, last);
-      weighted_sum(scores.data(), values.tokens.data(), kv_head * values.head_stride, first, last, value_dim,
-                   out_data + row * result.stride(0) + head * result.stride(1));
-      if (log_sum_exp.defined()) log_sum_exp.mutable_data_ptr<float>()[row * log_sum_exp.stride(0) + head * log_sum_exp.stride(1)] = lse;
     }
   }
-  if (!direct) out.copy_(result);
 }
 
 }  // namespace emucann::kernels

@@ -4,28 +4,19 @@
 
 #include <cmath>
 
+#include "ops/kernels/vector_math.h"
 #include "ops/kernels/vectorize.h"
 
 namespace emucann::kernels {
 namespace {
 
-// The mean of the squares is summed as libtorch sums a row: in float, over independent lanes.
 EMUCANN_VECTORIZE void normalize_rows(const float* x, const float* gamma, const float* beta, float epsilon,
                                       std::int64_t rows, std::int64_t width, float* y, float* rstd) {
-  constexpr int lanes = 16;
   for (std::int64_t row = 0; row < rows; ++row, x += width, y += width) {
-    float partial[lanes] = {};
-    std::int64_t i = 0;
-    for (; i + lanes <= width; i += lanes) {
-      for (int lane = 0; lane < lanes; ++lane) partial[lane] += x[i + lane] * x[i + lane];
-    }
-    float sum = 0;
-    for (; i < width; ++i) sum += x[i] * x[i];
-    for (const float lane : partial) sum += lane;
-    const float scale = 1.0F / std::sqrt(sum / static_cast<float>(width) + epsilon);
-    for (i = 0; i < width; ++i) y[i] = x[i] * scale * gamma[i];
+    const float scale = 1.0F / std::sqrt(dot(x, x, width) / static_cast<float>(width) + epsilon);
+    for (std::int64_t i = 0; i < width; ++i) y[i] = x[i] * scale * gamma[i];
     if (beta != nullptr) {
-      for (i = 0; i < width; ++i) y[i] += beta[i];
+      for (std::int64_t i = 0; i < width; ++i) y[i] += beta[i];
     }
     if (rstd != nullptr) rstd[row] = scale;
   }

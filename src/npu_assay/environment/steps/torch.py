@@ -10,7 +10,7 @@ from npu_assay.logged import last_line, run_logged
 def _install(environment: Environment, report: Report) -> Facts:
     # torchvision: vllm-ascend 0.18.0 imports it on every start (its Qwen3.5 patch, through transformers).
     versions = install_components(environment, "torch", ("torch", "torchvision", "torch-npu"))
-    libraries = cuda_standins.loaded_with_torch(environment.site_packages / "torch" / "lib")
+    libraries = cuda_standins.loaded_with_torch(environment.site_packages)
     wanted = cuda_standins.stand_ins(libraries)
     log = environment.root / "logs" / "torch.log"
     cuda_standins.build(

@@ -20,8 +20,8 @@ def require_only_triton(there: dict[str, Installed]) -> None:
     for name in ("triton", "pytorch-triton", "triton-nightly"):
         if other := there.get(name):
             raise UnusableError(
-                f"{other.dist_info}: the distribution {name} {other.version} is beside triton-ascend, and both"
-                f" own the package triton; take {name} out of the environment's requirements"
+                f"{other.dist_info}: the distribution {name} {other.version} is beside triton-ascend, and"
+                f" both own the package triton; take {name} out of the environment's requirements"
             )
 
 

@@ -16,9 +16,6 @@ from settings import Settings
 from support.cann import process_map
 from vllm import LLM, SamplingParams
 
-#: Blocks for the tiny model: enough for every request here, and quick to allocate.
-TINY_BLOCKS = 64
-
 #: A request between two looks at the engine: short of a block, so that nothing of it is cached or offloaded.
 FLUSH_TOKENS, FLUSHES = 4, 50
 
@@ -41,13 +38,16 @@ class Engine:
         self.is_tiny = settings.model is None
         self.model = settings.model or tiny_model.make(scratch / "tiny-model", settings.seed)
         tiny_dtype = "float32" if emulated else "bfloat16"
+        # Of 128 tokens each, these hold two requests of the full length. An emulated NPU's memory is the
+        # host's, and overwrite_kv_cache fills all blocks.
+        few_blocks = max(64, settings.max_model_len // 64) if self.is_tiny or emulated else None
         self._llm = LLM(
             model=str(self.model),
             dtype=settings.dtype or (tiny_dtype if self.is_tiny else "auto"),
             max_model_len=settings.max_model_len,
             tensor_parallel_size=settings.tensor_parallel_size,
             gpu_memory_utilization=settings.gpu_memory_utilization,
-            num_gpu_blocks_override=settings.num_gpu_blocks or (TINY_BLOCKS if self.is_tiny else None),
+            num_gpu_blocks_override=settings.num_gpu_blocks or few_blocks,
             seed=settings.seed,
             enforce_eager=True,
             enable_prefix_caching=True,

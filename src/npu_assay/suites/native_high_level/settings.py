@@ -19,7 +19,8 @@ class Settings(BaseModel):
     tensor_parallel_size: PositiveInt = Field(1, description="NPUs")
     gpu_memory_utilization: PositiveFloat = Field(0.5, le=1, description="share of the NPU's memory for vLLM")
     num_gpu_blocks: PositiveInt | None = Field(
-        None, description="KV blocks on the NPU; without it 64 for the tiny model, else what the memory holds"
+        None,
+        description="KV blocks on the NPU; without it few for the tiny model or the emulator, else all",
     )
     dtype: str | None = Field(
         None, description="without it the model's own; for the tiny one float32 if emulated, else bfloat16"

@@ -1,5 +1,8 @@
 """Cold, local prefix cache lost, back from host memory: the same tokens."""
 
+import hashlib
+import json
+
 from engine import Engine
 from support.stage import Stage
 
@@ -18,6 +21,7 @@ def test_round(engine: Engine, stage: Stage, run: int) -> None:
             "backend": "native",
             "run": run,
             "prompt_tokens": len(prompt),
+            "prompt_sha256": hashlib.sha256(json.dumps(prompt).encode()).hexdigest(),
             "cold_cached_tokens": cold.cached_tokens,
             "reset_prefix_cache": reset,
             "external_cached_tokens": external.cached_tokens,

@@ -1,0 +1,1 @@
+// Empty: libhcomm.so brings libhccl.so along.

@@ -1,0 +1,49 @@
+"""results/tokens-equal-cpu.jsonl: the emulated NPU's tokens are those of the same model on the CPU."""
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from npu_assay.claims.case import Case
+from npu_assay.claims.findings import Evidence, Finding
+from npu_assay.claims.rule import Rule
+from npu_assay.evidence.jsonlines import read_rows
+from npu_assay.evidence.manifest import first_problem
+
+FILE = "results/tokens-equal-cpu.jsonl"
+
+
+class Comparison(BaseModel):
+    """A row: the same prompt, answered greedily by both."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+    prompt_tokens: int
+    npu_token_ids: list[int]
+    cpu_token_ids: list[int]
+
+
+class CpuTokensRule(Rule):
+    """Only the emulator computes the tiny model in float32 as the CPU does; other runs leave no such file."""
+
+    name = "cpu-tokens"
+    version = 1
+
+    def check(self, case: Case) -> Iterator[Finding]:
+        path = case.archive.root / FILE
+        if not path.exists():
+            yield self.not_applicable(f"no {FILE}: tokens were not compared with a CPU's")
+            return
+        for row in read_rows(path):
+            place = Evidence(FILE, row.line)
+            try:
+                compared = Comparison.model_validate(row.values)
+            except ValidationError as error:
+                yield self.failed(f"not a comparison: {first_problem(error)}", place)
+                continue
+            who = f"prompt of {compared.prompt_tokens} tokens"
+            npu, cpu = compared.npu_token_ids, compared.cpu_token_ids
+            if npu and npu == cpu:
+                yield self.passed(f"{who}: {len(npu)} token ids as on the CPU", place)
+            else:
+                yield self.failed(f"{who}: NPU {npu}, CPU {cpu}", place)

@@ -1,0 +1,82 @@
+"""`npu-assay env` and `npu-assay emulator`, from outside: what they print and their exit codes."""
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from npu_assay.environment.environment import Environment
+from npu_assay.environment.lock import lock_names
+
+
+def npu_assay(*arguments: str, cache: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs the command line."""
+    variables = {**os.environ, **({"NPU_ASSAY_CACHE": str(cache)} if cache else {})}
+    command = [sys.executable, "-m", "npu_assay", *arguments]
+    return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+
+
+def test_env_list_names_every_lock() -> None:
+    listed = npu_assay("env", "list")
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == lock_names()
+
+
+def test_env_show_tells_versions_and_deviations(tmp_path: Path) -> None:
+    shown = npu_assay("env", "show", cache=tmp_path)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    for part in (
+        "torch-npu",
+        "2.9.0.post2",
+        "9.0.0 (EMULATED)",
+        "only the vendor's index has",
+        "state   not installed",
+    ):
+        assert part in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("env", "show", "moon"), 2, "no environment 'moon'; there is cann900-vllm018"),
+        (("env", "install", "moon"), 2, "no environment 'moon'"),
+        (("env", "install", "--step", "moon"), 2, "no step 'moon'; there are system, python"),
+        (("env", "install", "--step", "triton"), 4, "step triton needs step system, which is not done"),
+        (("emulator", "build"), 4, "type: npu-assay env install cann900-vllm018"),
+        (("emulator", "env"), 4, "type: npu-assay env install cann900-vllm018"),
+    ],
+)
+def test_a_mistake_is_one_line_and_its_exit_code(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, says: str
+) -> None:
+    run = npu_assay(*arguments, cache=tmp_path)
+    assert run.returncode == code
+    assert run.stderr.startswith("npu-assay: ")
+    assert run.stderr.count("\n") == 1
+    assert says in run.stderr
+
+
+def test_a_cache_that_cant_be_written_is_one_line(tmp_path: Path) -> None:
+    good = npu_assay("env", "install", "--step", "system", cache=tmp_path / "cache")
+    assert good.returncode == 0, good.stderr
+    (tmp_path / "file").touch()
+    bad = npu_assay("env", "install", "--step", "system", cache=tmp_path / "file")
+    assert bad.returncode == 4
+    assert "can't write the cache" in bad.stderr
+    assert bad.stderr.count("\n") == 1
+
+
+@pytest.mark.environment
+def test_a_shell_that_takes_emulator_env_has_the_emulated_npu(environment: Environment) -> None:
+    exports = npu_assay("emulator", "env")
+    assert exports.returncode == 0, exports.stderr
+    script = f"eval {shlex.quote(exports.stdout)}; npu-smi info | head -n 3; python -c 'import torch_npu'"
+    run = subprocess.run(["sh", "-ec", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "emulated" in run.stdout
+    info = npu_assay("emulator", "info")
+    assert str(environment.cann.root) in info.stdout
+    assert "EMULATED" in info.stdout

@@ -1,0 +1,63 @@
+"""A small lock, for tests that need an environment but not its contents."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from npu_assay.environment.environment import Environment
+from npu_assay.environment.lock import load_lock
+
+LOCK = """\
+name = "small"
+summary = "a small one"
+python = "3.11"
+
+[requirements]
+file = "small.requirements.txt"
+sha256 = "{requirements}"
+"""
+COMPONENT = '\n[components.{name}]\nversion = "1.0"\nsource = "index"\nsha256 = {{ any = "{sha256}" }}\n'
+PROVIDED = '\n[components.{name}]\nversion = "9.0.0"\nbuild = "EMULATED"\nsource = "emulated"\n'
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Environment:
+    """An environment that is not installed, of a lock without any requirement, in a cache of its own."""
+    locks = tmp_path / "locks"
+    locks.mkdir()
+    (locks / "small.requirements.txt").touch()
+    text = LOCK.format(requirements=hashlib.sha256(b"").hexdigest())
+    for name in ("torch", "torchvision", "torch-npu", "triton-ascend", "vllm", "vllm-ascend"):
+        text += COMPONENT.format(name=name, sha256="0" * 64)
+    for name in ("cann", "nnal"):
+        text += PROVIDED.format(name=name)
+    (locks / "small.toml").write_text(text)
+    return Environment.of(load_lock("small", locks), tmp_path / "cache")
+
+
+@pytest.fixture(scope="session")
+def _one_venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A venv with pip and, by a path, the setuptools that this test runs with."""
+    venv = tmp_path_factory.mktemp("venv") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    [site] = venv.glob("lib/python*/site-packages")
+    for old in site.glob("setuptools*"):
+        shutil.rmtree(old)
+    ours = Path(sys.prefix).joinpath(site.relative_to(venv))
+    (site / "ours.pth").write_text(f"{ours}\n")
+    return venv
+
+
+@pytest.fixture
+def with_venv(small: Environment, _one_venv: Path) -> Iterator[Environment]:
+    """The small environment with a venv in it; a `vllm` that a test installs is removed afterwards."""
+    (small.root / "steps").mkdir(parents=True)
+    small.venv.symlink_to(_one_venv)
+    yield small
+    for left in small.site_packages.glob("vllm*"):
+        shutil.rmtree(left)

@@ -1,0 +1,166 @@
+"""Installing: steps in order, once; a half-made environment is never used."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from npu_assay.cache import is_complete
+from npu_assay.environment.environment import Environment
+from npu_assay.environment.install import install, install_step
+from npu_assay.environment.steps import ORDER
+from npu_assay.environment.steps.step import Facts, Report, Step
+from npu_assay.errors import UnusableError, UsageError
+
+
+@dataclass
+class Recorded:
+    """Steps that note that they ran, and a progress that notes what it was told."""
+
+    ran: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    failing: str = ""
+
+    def step(self, name: str, *needs: str, elsewhere: Path | None = None) -> Step:
+        def run(environment: Environment, report: Report) -> Facts:
+            self.ran.append(name)
+            if name == self.failing:
+                raise UnusableError(f"{name} failed")
+            if name == "first":
+                environment.python.parent.mkdir(parents=True)
+                environment.python.touch()
+            if elsewhere:
+                elsewhere.touch()
+            return {"fact": name}
+
+        done: Callable[[Environment], bool] | None = None
+        if elsewhere:
+            done = lambda environment: elsewhere.exists()  # noqa: E731
+        return Step(name=name, needs=needs, run=run, done=done)
+
+    def begin(self, step: str) -> None:
+        self.told.append(f"begin {step}")
+
+    def end(self, step: str, seconds: float | None) -> None:
+        self.told.append(f"{'already' if seconds is None else 'end'} {step}")
+
+    def note(self, line: str) -> None:
+        self.told.append(line)
+
+
+@pytest.fixture
+def recorded() -> Recorded:
+    return Recorded()
+
+
+@pytest.fixture
+def steps(recorded: Recorded, tmp_path: Path) -> list[Step]:
+    """Two steps in the environment, then one that keeps its result elsewhere."""
+    return [
+        recorded.step("first"),
+        recorded.step("second", "first"),
+        recorded.step("third", "second", elsewhere=tmp_path / "third"),
+    ]
+
+
+def test_all_steps_run_in_order_and_once(small: Environment, steps: list[Step], recorded: Recorded) -> None:
+    install(small, recorded, steps)
+    assert recorded.ran == ["first", "second", "third"]
+    assert recorded.told == [f"{what} {s.name}" for s in steps for what in ("begin", "end")]
+    assert json.loads((small.root / "complete.json").read_text())["lock_sha256"] == small.lock.sha256
+    stamp = json.loads((small.root / "steps" / "second.json").read_text())
+    assert (stamp["step"], stamp["fact"]) == ("second", "second")
+
+    install(small, recorded, steps)
+    assert recorded.ran == ["first", "second", "third"]
+    assert recorded.told[-1] == "already third"
+
+
+def test_what_is_kept_elsewhere_is_made_again_alone(
+    small: Environment, steps: list[Step], recorded: Recorded, tmp_path: Path
+) -> None:
+    install(small, recorded, steps)
+    (tmp_path / "third").unlink()
+    install(small, recorded, steps)
+    assert recorded.ran == ["first", "second", "third", "third"]
+
+
+def test_a_half_made_environment_is_removed_and_made_again(
+    small: Environment, steps: list[Step], recorded: Recorded
+) -> None:
+    recorded.failing = "second"
+    with pytest.raises(UnusableError, match="second failed"):
+        install(small, recorded, steps)
+    assert not is_complete(small.root)
+    (small.venv / "left").touch()
+
+    recorded.failing = ""
+    install(small, recorded, steps)
+    assert recorded.ran == ["first", "second", "first", "second", "third"]
+    assert not (small.venv / "left").exists()
+
+
+def test_a_venv_whose_python_is_gone_is_made_again(
+    small: Environment, steps: list[Step], recorded: Recorded
+) -> None:
+    install(small, recorded, steps)
+    small.python.unlink()
+    small.python.symlink_to("/gone/python3.11")
+    install(small, recorded, steps)
+    assert recorded.ran == ["first", "second", "third", "first", "second"]
+
+
+def test_step_by_step_gives_a_whole_environment(
+    small: Environment, steps: list[Step], recorded: Recorded
+) -> None:
+    for name in ("first", "second", "second", "third"):
+        install_step(small, name, recorded, steps)
+    assert recorded.ran == ["first", "second", "third"]
+    assert is_complete(small.root)
+    install(small, recorded, steps)
+    assert recorded.ran == ["first", "second", "third"]
+
+
+def test_a_step_says_which_earlier_one_is_missing(
+    small: Environment, steps: list[Step], recorded: Recorded
+) -> None:
+    with pytest.raises(UnusableError, match=r"third needs step first, .* env install small --step first"):
+        install_step(small, "third", recorded, steps)
+    install_step(small, "first", recorded, steps)
+    with pytest.raises(UnusableError, match="third needs step second"):
+        install_step(small, "third", recorded, steps)
+    assert recorded.ran == ["first"]
+
+
+def test_no_step_builds_on_one_that_did_not_end_well(
+    small: Environment, steps: list[Step], recorded: Recorded
+) -> None:
+    install_step(small, "first", recorded, steps)
+    recorded.failing = "second"
+    with pytest.raises(UnusableError, match="second failed"):
+        install_step(small, "second", recorded, steps)
+    recorded.failing = ""
+    with pytest.raises(UnusableError, match=r"step second did not end well.*npu-assay env install small"):
+        install_step(small, "second", recorded, steps)
+    assert recorded.ran == ["first", "second"]
+
+
+def test_an_unknown_step_is_refused_with_those_there_are(small: Environment, recorded: Recorded) -> None:
+    with pytest.raises(UsageError, match=r"no step 'trition'; there are system, python, torch, triton, vllm"):
+        install_step(small, "trition", recorded)
+
+
+def test_a_cache_that_cant_be_written_is_one_line(
+    small: Environment, steps: list[Step], recorded: Recorded
+) -> None:
+    small.cache.write_text("a file where the folder should be")
+    with pytest.raises(UnusableError, match=r"can't write the cache: .*NPU_ASSAY_CACHE"):
+        install(small, recorded, steps)
+
+
+def test_every_step_comes_after_those_it_needs() -> None:
+    names = [step.name for step in ORDER]
+    for step in ORDER:
+        assert set(step.needs) <= set(names[: names.index(step.name)]), step.name

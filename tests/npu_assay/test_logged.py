@@ -1,0 +1,71 @@
+"""Tools whose output goes to a log, and the one line that tells why they failed."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from npu_assay.errors import UnusableError
+from npu_assay.logged import first_error, last_line, pip_error, run_logged
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("one\n two \n\n", "two"),
+        ("", "it said nothing"),
+    ],
+)
+def test_the_last_line_that_says_something(output: str, expected: str) -> None:
+    assert last_line(output) == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("a.cpp:1:2: error: x\na.cpp:2:2: error: y\nmake: *** [all] Error 2\n", "a.cpp:1:2: error: x"),
+        ("ld: a.o: undefined reference to `f'\nmake: *** Error\n", "ld: a.o: undefined reference to `f'"),
+        ("CMake Error at CMakeLists.txt:1 (x):\n  no\n", "CMake Error at CMakeLists.txt:1 (x):"),
+        ("make: *** Error 2\n", "make: *** Error 2"),
+    ],
+)
+def test_the_first_error_of_a_build(output: str, expected: str) -> None:
+    assert first_error(output) == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (
+            "ERROR: Could not find a version of x\nERROR: No matching distribution\n",
+            "Could not find a version of x",
+        ),
+        (
+            "  error: subprocess-exited\n  \N{MULTIPLICATION SIGN} Building wheel did not run.\n",
+            "Building wheel did not run.",
+        ),
+        ("Killed\n", "Killed"),
+    ],
+)
+def test_what_pip_says(output: str, expected: str) -> None:
+    assert pip_error(output) == expected
+
+
+def python(code: str, log: Path) -> None:
+    run_logged([sys.executable, "-c", code], log, doing="counting", variables=os.environ)
+
+
+def test_output_goes_to_the_log_and_the_failure_tells_its_own_last_line(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "log"
+    python("print('fine')", log)
+    assert "fine" in log.read_text()
+    with pytest.raises(UnusableError, match=rf"^counting failed \(3\): no more; the full log is {log}$"):
+        python("import sys; print('no more', file=sys.stderr); sys.exit(3)", log)
+    with pytest.raises(UnusableError, match=r"^counting failed \(4\): it said nothing;"):
+        python("import sys; sys.exit(4)", log)
+
+
+def test_a_tool_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UnusableError, match="counting: can't run /gone/tool: No such file"):
+        run_logged(["/gone/tool"], tmp_path / "log", doing="counting", variables=os.environ)
