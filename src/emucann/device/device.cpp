@@ -14,7 +14,15 @@
 namespace emucann {
 namespace {
 
-thread_local Context* current = nullptr;
+// The context's device is kept beside it: another thread may destroy the context.
+struct Current {
+  Context* context = nullptr;
+  int device = -1;
+};
+
+thread_local Current current;
+
+void make_current(Context* context) { current = {context, context->device}; }
 
 // Contexts made by aclrtCreateContext and one primary context a device. Never destroyed: threads may hold them at exit.
 struct Contexts {
@@ -49,11 +57,11 @@ aclError no_such_device(int device) {
 
 }  // namespace
 
-int current_device() { return current == nullptr ? -1 : current->device; }
+int current_device() { return current.device; }
 
-int current_device_or_first() { return current == nullptr ? 0 : current->device; }
+int current_device_or_first() { return current.context == nullptr ? 0 : current.device; }
 
-void adopt_device(int device) { current = contexts().primary.at(static_cast<std::size_t>(device)).get(); }
+void adopt_device(int device) { make_current(contexts().primary.at(static_cast<std::size_t>(device)).get()); }
 
 bool valid_device(int device) { return device >= 0 && device < config().devices; }
 
@@ -97,6 +105,7 @@ EMUCANN_API aclError aclrtGetDeviceCount(uint32_t* count) {
 }
 
 EMUCANN_API aclError aclrtSetDevice(int32_t device) {
+  if (!config().error.empty()) return fail(ACL_ERROR_INVALID_PARAM, config().error);
   if (!emucann::valid_device(device)) return emucann::no_such_device(device);
   emucann::adopt_device(device);
   return ACL_SUCCESS;
@@ -109,8 +118,8 @@ EMUCANN_API aclError aclrtResetDevice(int32_t device) {
 EMUCANN_API aclError aclrtResetDeviceForce(int32_t device) { return aclrtResetDevice(device); }
 
 EMUCANN_API aclError aclrtGetDevice(int32_t* device) {
-  if (current == nullptr) return ACL_ERROR_RT_CONTEXT_NULL;  // torch-npu asks to find out: not worth a message
-  *device = current->device;
+  if (current.context == nullptr) return ACL_ERROR_RT_CONTEXT_NULL;  // torch-npu asks to find out: no message
+  *device = current.device;
   return ACL_SUCCESS;
 }
 
@@ -121,7 +130,7 @@ EMUCANN_API aclError aclrtCreateContext(aclrtContext* context, int32_t device) {
     const std::lock_guard<std::mutex> lock(contexts().mutex);
     contexts().created.insert(made);
   }
-  current = made;
+  emucann::make_current(made);
   *context = made;
   return ACL_SUCCESS;
 }
@@ -130,7 +139,7 @@ EMUCANN_API aclError aclrtDestroyContext(aclrtContext context) {
   auto* made = static_cast<emucann::Context*>(context);
   const std::lock_guard<std::mutex> lock(contexts().mutex);
   if (contexts().created.erase(made) == 0) return fail(ACL_ERROR_RT_PARAM_INVALID, "context was not created");
-  if (current == made) current = nullptr;
+  if (current.context == made) current = {};
   delete made;
   return ACL_SUCCESS;
 }
@@ -138,13 +147,13 @@ EMUCANN_API aclError aclrtDestroyContext(aclrtContext context) {
 EMUCANN_API aclError aclrtSetCurrentContext(aclrtContext context) {
   auto* wanted = static_cast<emucann::Context*>(context);
   if (!contexts().known(wanted)) return fail(ACL_ERROR_RT_PARAM_INVALID, "context does not exist");
-  current = wanted;
+  emucann::make_current(wanted);
   return ACL_SUCCESS;
 }
 
 EMUCANN_API aclError aclrtGetCurrentContext(aclrtContext* context) {
-  if (current == nullptr) return ACL_ERROR_RT_CONTEXT_NULL;
-  *context = current;
+  if (current.context == nullptr) return ACL_ERROR_RT_CONTEXT_NULL;
+  *context = current.context;
   return ACL_SUCCESS;
 }
 

@@ -11,13 +11,17 @@ namespace {
 
 // torch-npu turns a message with the code EL0004 and these words into torch.OutOfMemoryError (NPUException.cpp).
 aclError out_of_memory(const char* function, std::size_t bytes, int device) {
-  return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-              std::string("EL0004: ") + function + ": Failed to allocate memory: " + std::to_string(bytes) +
-                  " bytes on device " + std::to_string(device) + ", " + std::to_string(memory().free_bytes(device)) +
-                  " free of " + std::to_string(memory().total_bytes()) + " (EMUCANN_MEMORY_MB)");
+  const std::string what =
+      std::string("EL0004: ") + function + ": Failed to allocate memory: " + std::to_string(bytes) + " bytes";
+  if (device < 0) return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, what + " of the host's");
+  return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, what + " on device " + std::to_string(device) + ", " +
+                                                  std::to_string(memory().free_bytes(device)) + " free of " +
+                                                  std::to_string(memory().total_bytes()) + " (EMUCANN_MEMORY_MB)");
 }
 
-aclError result(MemoryResult outcome, const char* function, std::size_t bytes = 0, int device = 0) {
+constexpr int on_host = -1;
+
+aclError result(MemoryResult outcome, const char* function, std::size_t bytes = 0, int device = on_host) {
   switch (outcome) {
     case MemoryResult::ok:
       return ACL_SUCCESS;
@@ -71,7 +75,9 @@ EMUCANN_API aclError aclrtHostRegisterV2(void* pointer, uint64_t bytes, uint32_t
   return result(memory().pin(pointer, bytes), "aclrtHostRegisterV2", bytes);
 }
 
-EMUCANN_API aclError aclrtHostUnregister(void* pointer) { return result(memory().unpin(pointer), "aclrtHostUnregister"); }
+EMUCANN_API aclError aclrtHostUnregister(void* pointer) {
+  return result(memory().unpin(pointer), "aclrtHostUnregister");
+}
 
 EMUCANN_API aclError aclrtPointerGetAttributes(const void* pointer, aclrtPtrAttributes* attributes) {
   std::memset(attributes, 0, sizeof *attributes);

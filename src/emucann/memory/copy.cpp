@@ -72,8 +72,8 @@ aclError guarded(F copy_now) {
 }
 
 aclError too_small(std::size_t room, std::size_t bytes) {
-  return fail(ACL_ERROR_RT_PARAM_INVALID, "copy: the destination has room for " + std::to_string(room) +
-                                              " bytes, " + std::to_string(bytes) + " were to be copied");
+  return fail(ACL_ERROR_RT_PARAM_INVALID, "copy: the destination has room for " + std::to_string(room) + " bytes, " +
+                                              std::to_string(bytes) + " were to be copied");
 }
 
 }  // namespace
@@ -121,8 +121,7 @@ EMUCANN_API aclError aclrtMemcpyBatchAsync(void** destinations, size_t* rooms, v
                                            size_t count, aclrtMemcpyBatchAttr*, size_t*, size_t, size_t* failed,
                                            aclrtStream stream) {
   for (size_t i = 0; i < count; ++i) {
-    const aclError code =
-        aclrtMemcpyAsync(destinations[i], rooms[i], sources[i], sizes[i], ACL_MEMCPY_DEFAULT, stream);
+    const aclError code = aclrtMemcpyAsync(destinations[i], rooms[i], sources[i], sizes[i], ACL_MEMCPY_DEFAULT, stream);
     if (code == ACL_SUCCESS) continue;
     if (failed != nullptr) *failed = i;
     return code;

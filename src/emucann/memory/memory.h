@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <shared_mutex>
-#include <string>
 #include <vector>
 
 #include "memory/address_window.h"
@@ -66,6 +65,7 @@ class Memory {
   using Allocations = std::map<std::uintptr_t, Allocation>;
 
   Allocations::const_iterator find(const void* pointer) const;  // the allocation that covers pointer, or end
+  bool overlaps(const void* pointer, std::size_t bytes) const;  // with any allocation
   bool take(int device, std::size_t bytes);                     // false: over the limit
 
   const std::size_t bytes_per_device_;

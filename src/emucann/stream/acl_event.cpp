@@ -1,6 +1,5 @@
-// The C interface of events. A handle is a std::shared_ptr<Event> on the heap.
+// The C interface of events.
 #include <chrono>
-#include <memory>
 
 #include "emucann/runtime.h"
 #include "stream/event.h"
@@ -11,9 +10,7 @@ aclError report(const std::optional<std::string>& error);  // acl_stream.cpp
 
 namespace {
 
-using Handle = std::shared_ptr<Event>;
-
-Event& event_of(aclrtEvent handle) { return **static_cast<Handle*>(handle); }
+Event& event_of(aclrtEvent handle) { return *static_cast<Event*>(handle); }
 
 }  // namespace
 }  // namespace emucann
@@ -25,7 +22,7 @@ using emucann::fail;
 extern "C" {
 
 EMUCANN_API aclError aclrtCreateEvent(aclrtEvent* event) {
-  *event = new emucann::Handle(std::make_shared<Event>());
+  *event = new Event;
   return ACL_SUCCESS;
 }
 
@@ -33,11 +30,12 @@ EMUCANN_API aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t) { ret
 EMUCANN_API aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t) { return aclrtCreateEvent(event); }
 
 EMUCANN_API aclError aclrtDestroyEvent(aclrtEvent event) {
-  delete static_cast<emucann::Handle*>(event);
+  delete static_cast<Event*>(event);
   return ACL_SUCCESS;
 }
 
 EMUCANN_API aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   event_of(event).record(emucann::stream_of(stream));
   return ACL_SUCCESS;
 }
@@ -46,6 +44,7 @@ EMUCANN_API aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
 EMUCANN_API aclError aclrtResetEvent(aclrtEvent, aclrtStream) { return ACL_SUCCESS; }
 
 EMUCANN_API aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   event_of(event).hold(emucann::stream_of(stream));
   return ACL_SUCCESS;
 }
@@ -61,6 +60,7 @@ EMUCANN_API aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitS
 }
 
 EMUCANN_API aclError aclrtSynchronizeEvent(aclrtEvent event) {
+  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   return emucann::report(event_of(event).synchronize());
 }
 
@@ -75,8 +75,8 @@ EMUCANN_API aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent begin
 EMUCANN_API aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* microseconds) {
   const auto time = event_of(event).time();
   if (!time) return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "the event has not completed: no time stamp");
-  *microseconds = static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(time->time_since_epoch()).count());
+  *microseconds =
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(time->time_since_epoch()).count());
   return ACL_SUCCESS;
 }
 }
