@@ -6,6 +6,9 @@ from pathlib import Path
 
 from npu_assay.errors import UnusableError
 
+#: What pip begins the line with that says which part of a build did not run.
+_PIPS_CROSS = "\N{MULTIPLICATION SIGN}"
+
 
 def last_line(output: str) -> str:
     """The last line that says something."""
@@ -23,9 +26,9 @@ def first_error(output: str) -> str:
 def pip_error(output: str) -> str:
     """pip's own first error, or what of a build it says did not run, else the last line."""
     lines = (line.strip() for line in output.splitlines())
-    marks = ("ERROR:", "×")
+    marks = ("ERROR:", _PIPS_CROSS)
     found = next((line for line in lines if line.startswith(marks)), last_line(output))
-    return found.removeprefix("ERROR:").removeprefix("×").strip()
+    return found.removeprefix("ERROR:").removeprefix(_PIPS_CROSS).strip()
 
 
 def run_logged(

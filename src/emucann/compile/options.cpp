@@ -41,7 +41,7 @@ bool known(aclCompileOpt option) { return option >= ACL_PRECISION_MODE && option
 // outputs unwritten.
 aclError refuse_op(const char* function, const char* op) {
   return fail(ACL_ERROR_OP_NOT_FOUND, std::string(function) + ": op " + (op != nullptr ? op : "(null)") +
-                                            " has no aclnn form here and the emulator compiles no ops");
+                                          " has no aclnn form here and the emulator compiles no ops");
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ EMUCANN_API aclError aclGetCompileopt(aclCompileOpt option, char* value, size_t 
   const std::string text = options().get(option);
   if (!known(option) || value == nullptr || length < text.size() + 1) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclGetCompileopt: unknown option " + std::to_string(option) +
-                                               " or a buffer under " + std::to_string(text.size() + 1) + " bytes");
+                                             " or a buffer under " + std::to_string(text.size() + 1) + " bytes");
   }
   std::memcpy(value, text.c_str(), text.size() + 1);
   return ACL_SUCCESS;
@@ -86,8 +86,8 @@ EMUCANN_API aclError aclopCompile(const char* op, int, const aclTensorDesc* cons
 
 EMUCANN_API aclError aclopCompileAndExecute(const char* op, int, const aclTensorDesc* const[],
                                             const aclDataBuffer* const[], int, const aclTensorDesc* const[],
-                                            aclDataBuffer* const[], const aclopAttr*, aclopEngineType,
-                                            aclopCompileType, const char*, aclrtStream) {
+                                            aclDataBuffer* const[], const aclopAttr*, aclopEngineType, aclopCompileType,
+                                            const char*, aclrtStream) {
   return refuse_op("aclopCompileAndExecute", op);
 }
 

@@ -64,8 +64,8 @@ HcclResult guarded(const char* function, const std::function<void()>& body) {
 void enqueue_operation(const char* function, HcclComm handle, aclrtStream stream,
                        std::function<void(Communicator&)> body) {
   auto communicator = communicator_of(handle);
-  const aclError status =
-      enqueue(stream, function, [communicator = std::move(communicator), body = std::move(body)] { body(*communicator); });
+  const aclError status = enqueue(
+      stream, function, [communicator = std::move(communicator), body = std::move(body)] { body(*communicator); });
   if (status != ACL_SUCCESS) throw Error(HCCL_E_RUNTIME, "the stream refused it, aclError " + std::to_string(status));
 }
 
@@ -86,8 +86,8 @@ void require_type(HcclDataType type) {
 void require_reduction(HcclDataType type, HcclReduceOp op) {
   require_type(type);
   if (!reducible(type, op)) {
-    throw Error(HCCL_E_NOT_SUPPORT, "reduction " + std::to_string(op) + " of data type " + std::to_string(type) +
-                                        " is not supported");
+    throw Error(HCCL_E_NOT_SUPPORT,
+                "reduction " + std::to_string(op) + " of data type " + std::to_string(type) + " is not supported");
   }
 }
 

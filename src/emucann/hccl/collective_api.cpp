@@ -60,8 +60,8 @@ EMUCANN_API HcclResult HcclReduce(void* send, void* receive, uint64_t count, Hcc
   });
 }
 
-EMUCANN_API HcclResult HcclReduceScatter(void* send, void* receive, uint64_t count, HcclDataType type,
-                                         HcclReduceOp op, HcclComm comm, aclrtStream stream) {
+EMUCANN_API HcclResult HcclReduceScatter(void* send, void* receive, uint64_t count, HcclDataType type, HcclReduceOp op,
+                                         HcclComm comm, aclrtStream stream) {
   return guarded("HcclReduceScatter", [&] {
     require_buffer(send, count, "sendBuf");
     require_buffer(receive, count, "recvBuf");
@@ -77,8 +77,7 @@ EMUCANN_API HcclResult HcclBroadcast(void* buffer, uint64_t count, HcclDataType 
     require_rank(*communicator_of(comm), root, "root");
     require_buffer(buffer, count, "buf");
     require_type(type);
-    enqueue_operation("HcclBroadcast", comm, stream,
-                      [=](Communicator& c) { c.broadcast(root, buffer, count, type); });
+    enqueue_operation("HcclBroadcast", comm, stream, [=](Communicator& c) { c.broadcast(root, buffer, count, type); });
   });
 }
 
@@ -157,8 +156,8 @@ EMUCANN_API HcclResult HcclAlltoAllV(const void* send, const void* send_counts, 
     for (uint32_t peer = 0; peer < communicator_of(comm)->ranks(); ++peer) {
       require_buffer(send, send_count[peer], "sendBuf");
       require_buffer(receive, receive_count[peer], "recvBuf");
-      transfers.push_back({HCCL_SEND, at_element(send, send_at[peer], send_type),
-                           send_count[peer] * element_bytes(send_type), peer});
+      transfers.push_back(
+          {HCCL_SEND, at_element(send, send_at[peer], send_type), send_count[peer] * element_bytes(send_type), peer});
       transfers.push_back({HCCL_RECV, at_element(receive, receive_at[peer], receive_type),
                            receive_count[peer] * element_bytes(receive_type), peer});
     }
@@ -178,8 +177,8 @@ EMUCANN_API HcclResult HcclAlltoAll(const void* send, uint64_t send_count, HcclD
     require_type(receive_type);
     std::vector<Transfer> transfers;
     for (uint32_t peer = 0; peer < communicator_of(comm)->ranks(); ++peer) {
-      transfers.push_back({HCCL_SEND, at_element(send, peer * send_count, send_type),
-                           send_count * element_bytes(send_type), peer});
+      transfers.push_back(
+          {HCCL_SEND, at_element(send, peer * send_count, send_type), send_count * element_bytes(send_type), peer});
       transfers.push_back({HCCL_RECV, at_element(receive, peer * receive_count, receive_type),
                            receive_count * element_bytes(receive_type), peer});
     }

@@ -114,8 +114,8 @@ void Communicator::meet(const Call& call, unsigned side) {
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const Call& other = segment_.seat(rank).calls[side];
     if (other == call) continue;
-    throw Error(HCCL_E_PARA, "rank " + std::to_string(rank_) + " of " + name_ + " calls " + describe(call) +
-                                 ", rank " + std::to_string(rank) + " " + describe(other));
+    throw Error(HCCL_E_PARA, "rank " + std::to_string(rank_) + " of " + name_ + " calls " + describe(call) + ", rank " +
+                                 std::to_string(rank) + " " + describe(other));
   }
 }
 

@@ -41,8 +41,8 @@ Timeouts timeouts_of(const HcclCommConfig* config) {
 void require_place(std::uint32_t ranks, std::uint32_t rank) {
   constexpr std::uint32_t most = 1024;  // more processes than one host runs; keeps the segment's size sane
   if (ranks == 0 || ranks > most || rank >= ranks) {
-    throw Error(HCCL_E_PARA, "rank " + std::to_string(rank) + " of " + std::to_string(ranks) +
-                                 ": expected 1 to " + std::to_string(most) + " ranks, counted from 0");
+    throw Error(HCCL_E_PARA, "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + ": expected 1 to " +
+                                 std::to_string(most) + " ranks, counted from 0");
   }
 }
 
@@ -55,8 +55,7 @@ HcclComm join(std::uint32_t ranks, const HcclRootInfo& info, std::uint32_t rank,
     const RootInfo& root;
     ~Release() { Segment::release_root(root); }
   } release{root};
-  auto communicator =
-      std::make_shared<Communicator>(root, ranks, rank, name_of(root, config), timeouts_of(config));
+  auto communicator = std::make_shared<Communicator>(root, ranks, rank, name_of(root, config), timeouts_of(config));
   communicator->wait_for_all();
   return add_communicator(std::move(communicator));
 }

@@ -16,8 +16,10 @@ __attribute__((format(printf, 1, 2))) std::string format(const char* pattern, ..
   return line;
 }
 
-const char* const thin = "+---------------------------+---------------+----------------------------------------------------+\n";
-const char* const thick = "+===========================+===============+====================================================+\n";
+const char* const thin =
+    "+---------------------------+---------------+----------------------------------------------------+\n";
+const char* const thick =
+    "+===========================+===============+====================================================+\n";
 
 std::string bus_id(int npu) { return format("0000:%02X:00.0", 0xC1 + npu); }
 
@@ -105,12 +107,11 @@ std::string health(const Devices& devices, std::optional<int> npu, std::optional
 std::string board(const Devices& devices, std::optional<int> npu, std::optional<int> chip) {
   if (chip) return chip_board(devices, *npu, *chip);
   return of_each(devices, npu, [&](int id) {
-    return (npu ? field("NPU ID", std::to_string(id)) : "") + field("Product Name", "emulated") +
-           field("Model", "NA") + field("Manufacturer", "emulated") +
-           field("Serial Number", format("EMULATED%04d", id)) + field("Software Version", devices.version) +
-           field("Firmware Version", devices.version) + field("Board ID", "NA") + field("PCB ID", "NA") +
-           field("BOM ID", "NA") + field("PCIe Bus Info", bus_id(id)) + field("Chip Count", "1") +
-           field("Faulty Chip Count", "0");
+    return (npu ? field("NPU ID", std::to_string(id)) : "") + field("Product Name", "emulated") + field("Model", "NA") +
+           field("Manufacturer", "emulated") + field("Serial Number", format("EMULATED%04d", id)) +
+           field("Software Version", devices.version) + field("Firmware Version", devices.version) +
+           field("Board ID", "NA") + field("PCB ID", "NA") + field("BOM ID", "NA") +
+           field("PCIe Bus Info", bus_id(id)) + field("Chip Count", "1") + field("Faulty Chip Count", "0");
   });
 }
 

@@ -1,13 +1,15 @@
-"""Finds what the installed wheels want from CANN that no room of the emulator provides, and writes stubs for it.
+"""Finds what the installed wheels want from CANN that no room of the emulator provides; writes stubs for it.
 
 Two commands, both used by CMakeLists.txt:
 
-``needed``   prints the SONAMEs in the wheels' NEEDED entries that neither the wheels, torch, the C and C++ runtime nor a
-             room provide: CANN's other libraries.
-``sources``  writes a C++ file with one function for each symbol that the wheels leave undefined and nobody defines.
+``needed``   prints the SONAMEs in the wheels' NEEDED entries that neither the wheels, torch, the C and C++
+             runtime nor a room provide: CANN's other libraries.
+``sources``  writes a C++ file with one function for each symbol that the wheels leave undefined and nobody
+             defines.
 
-ELF files are read through ``nm`` and ``readelf`` of binutils. Only hard symbols count: weak ones may stay undefined, and
-what is looked up with dlsym at run time is better absent, because torch-npu has a way round it (its csrc/**/*Interface.cpp).
+ELF files are read through ``nm`` and ``readelf`` of binutils. Only hard symbols count: weak ones may stay
+undefined, and what is looked up with dlsym at run time is better absent, because torch-npu has a way round it
+(its csrc/**/*Interface.cpp).
 """
 
 import argparse
@@ -15,12 +17,12 @@ import re
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# The libraries that every manylinux wheel may take from the system (PEP 600). Named, not searched for: a library of the
-# system that happens to be called libgraph.so must not pass for CANN's.
+# The libraries that every manylinux wheel may take from the system (PEP 600). Named, not searched for: a
+# system library that happens to be called libgraph.so must not pass for CANN's.
 C_RUNTIME = (
     "libc.so.6",
     "libm.so.6",
@@ -37,7 +39,7 @@ C_RUNTIME = (
 # A C++ symbol that names data (vtable, VTT, typeinfo, its name, guard): a function can't stand in for it.
 DATA_SYMBOL = re.compile(r"_Z(TV|TT|TI|TS|GV)")
 
-# What a failing function of CANN's C interface returns. Everything else (pointers, sizes, enums, void) gets 0.
+# What a failing function of CANN's C interface returns. All else (pointers, sizes, enums, void) gets 0.
 STATUS_TYPES = {"aclError", "aclnnStatus", "graphStatus", "HcclResult", "int", "int32_t", "rtError_t"}
 
 
@@ -51,7 +53,7 @@ class Binutils:
     readelf: str
 
     def undefined(self, file: Path) -> set[str]:
-        """Hard undefined symbols that name no version; a versioned one belongs to the system library of that version."""
+        """Hard undefined symbols without a version; a version says which system library has the symbol."""
         rows = (line.split() for line in _run(self.nm, "-D", "--undefined-only", str(file)).splitlines())
         return {row[-1] for row in rows if row and row[-2] == "U" and "@" not in row[-1]}
 
@@ -82,13 +84,13 @@ def _run(*command: str) -> str:
 
 
 def c_runtime_files(compiler: str) -> list[Path]:
-    """Where this compiler finds the C and C++ runtime; those that the architecture does not have are left out."""
+    """Where this compiler finds the C and C++ runtime, without what the architecture does not have."""
     paths = (Path(_run(compiler, f"-print-file-name={name}").strip()) for name in C_RUNTIME)
     return [path for path in paths if path.is_absolute()]
 
 
 def python_files() -> list[Path]:
-    """The interpreter that runs this, and its shared library if it has one: they define Py* for extension modules."""
+    """The interpreter that runs this and its shared library, if any: they define Py* for extensions."""
     library = Path(sysconfig.get_config_var("LIBDIR") or "") / (sysconfig.get_config_var("LDLIBRARY") or "")
     shared = [library] if library.is_file() and ".so" in library.name else []
     return [Path(sys.executable).resolve(), *shared]
@@ -114,36 +116,39 @@ def missing_symbols(tools: Binutils, wheels: Iterable[Path], providers: Iterable
     return sorted(wanted - there)
 
 
-def read_benign(text: str, source: str) -> dict[str, str]:
+def read_reasons(text: str, source: str) -> dict[str, str]:
     """Parses ``symbol  # reason`` lines into {symbol: reason}; a symbol without a reason is an error."""
-    benign = {}
+    reasons = {}
     for number, line in enumerate(text.splitlines(), 1):
         entry, _, reason = (part.strip() for part in line.partition("#"))
         if not entry:
             continue
         if not reason or len(entry.split()) != 1:
             raise StubError(f"{source}:{number}: {line.strip()!r}: expected `symbol  # reason`")
-        benign[entry] = reason
-    return benign
+        reasons[entry] = reason
+    return reasons
 
 
 def return_types(headers: str) -> dict[str, str]:
-    """Return type of every function declared in C headers, as its last word with its stars: ``aclError``, ``void*``."""
+    """Return type of each function in C headers: its last word with the stars (``aclError``, ``void*``)."""
     code = re.sub(r"/\*.*?\*/|//[^\n]*", "", headers, flags=re.DOTALL)
     found = re.findall(r"\b(\w+)\s*(\**)\s*\b(\w+)\s*\(", code)
     return {name: word + stars for word, stars, name in found}
 
 
-def stubs_for(symbols: Iterable[str], benign: Iterable[str], types: dict[str, str]) -> list[Stub]:
+def stubs_for(
+    symbols: Iterable[str], benign: Container[str], throwing: Container[str], types: Mapping[str, str]
+) -> list[Stub]:
     """Decides what each stub does. C++ callers expect objects, which no stub can make, so C++ stubs throw."""
-    benign = set(benign)
     stubs = []
     for symbol in symbols:
         if DATA_SYMBOL.match(symbol):
-            raise StubError(f"{symbol} is data, which no stub can stand in for: implement it, or leave out the file")
+            raise StubError(
+                f"{symbol} is data, which no stub can stand in for: implement it, or leave out the file"
+            )
         if symbol in benign:
             action = "benign"
-        elif symbol.startswith("_Z"):
+        elif symbol.startswith("_Z") or symbol in throwing:
             action = "refuse"
         else:
             action = "fail" if types.get(symbol, "aclError") in STATUS_TYPES else "null"
@@ -152,7 +157,7 @@ def stubs_for(symbols: Iterable[str], benign: Iterable[str], types: dict[str, st
 
 
 def source_of(stubs: Iterable[Stub]) -> str:
-    """The C++ file. A mangled name is a legal identifier, so `extern "C"` defines C++ symbols without assembly."""
+    """The C++ file. A mangled name is a legal identifier: `extern "C"` needs no assembly to define it."""
     head = '// Written by stub_generator.py.\n#include "stub.h"\n\nusing namespace emucann::stub;\n\n'
     return head + "".join(stub.code() for stub in stubs)
 
@@ -163,14 +168,19 @@ def _write_if_changed(path: Path, text: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", choices=["needed", "sources"])
     parser.add_argument("--nm", default="nm")
     parser.add_argument("--readelf", default="readelf")
     parser.add_argument("--compiler", default="c++", help="asked where its runtime libraries are")
     parser.add_argument("--torch", type=Path, required=True, help="the installed torch package")
-    parser.add_argument("--room", type=Path, action="append", default=[], help="library of a room (needed: its name)")
+    parser.add_argument(
+        "--room", type=Path, action="append", default=[], help="library of a room (needed: its name)"
+    )
     parser.add_argument("--benign", type=Path, help="symbols that succeed without doing anything")
+    parser.add_argument("--throwing", type=Path, help="C symbols whose callers drop the status")
     parser.add_argument("--headers", type=Path, help="folder of CANN's C headers")
     parser.add_argument("--output", type=Path, help="the C++ file to write")
     parser.add_argument("wheels", type=Path, nargs="+", help="shared libraries of the wheels")
@@ -181,11 +191,19 @@ def main(arguments: list[str] | None = None) -> int:
             rooms = [room.name for room in options.room]
             print("\n".join(cann_libraries(tools, options.wheels, options.torch, rooms)))
             return 0
-        providers = [*torch_files(options.torch), *c_runtime_files(options.compiler), *python_files(), *options.room]
+        providers = [
+            *torch_files(options.torch),
+            *c_runtime_files(options.compiler),
+            *python_files(),
+            *options.room,
+        ]
         symbols = missing_symbols(tools, options.wheels, providers)
-        benign = read_benign(options.benign.read_text(), str(options.benign))
+        benign = read_reasons(options.benign.read_text(), str(options.benign))
+        throwing = read_reasons(options.throwing.read_text(), str(options.throwing))
         headers = "\n".join(path.read_text(errors="replace") for path in sorted(options.headers.rglob("*.h")))
-        _write_if_changed(options.output, source_of(stubs_for(symbols, benign, return_types(headers))))
+        _write_if_changed(
+            options.output, source_of(stubs_for(symbols, benign, throwing, return_types(headers)))
+        )
     except (StubError, OSError) as problem:
         print(f"stub_generator: {problem}", file=sys.stderr)
         return 1

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import subprocess
 import time
 from collections.abc import Mapping
@@ -66,11 +67,14 @@ class EmulatedProvider:
     def _build(self, folder: Path, target: Target) -> Mapping[str, object]:
         started = time.monotonic()
         site, build, log = target.site_packages, folder / "build", folder / "build.log"
+        # A copy, so that the build stands for this content and for no checkout, which may move on.
+        source = folder / "src" / "emucann"
+        shutil.copytree(self.source, source, ignore=shutil.ignore_patterns("build", "__pycache__"))
         # Scripts that the build runs must not load torch-npu when they import torch: there is no CANN yet.
         variables = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
         steps = {
             "configuring the emulator": [
-                *("cmake", "-S", str(self.source), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release"),
+                *("cmake", "-S", str(source), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release"),
                 "-DBUILD_TESTING=OFF",  # so that GoogleTest is needed by tests alone
                 *compiler_cache(variables),
                 f"-DEMUCANN_TORCH_DIR={site / 'torch'}",

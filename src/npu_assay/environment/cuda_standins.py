@@ -170,3 +170,12 @@ def build(
             variables=variables,
             telling=first_error,
         )
+
+
+def build_for_torch(
+    site_packages: Path, folder: Path, *, variables: Mapping[str, str], log: Path
+) -> list[str]:
+    """Compile what the torch in `site_packages` lacks. Returns the names, none for a CPU build."""
+    wanted = stand_ins(loaded_with_torch(site_packages))
+    build(wanted, folder, compiler="cc", variables=variables, log=log)
+    return [library.soname for library in wanted]

@@ -32,6 +32,13 @@ _ALWAYS = {
     "VLLM_DO_NOT_TRACK": "1",
 }
 
+#: What the caller may set otherwise. One host is enough here: the engine's processes talk over loopback.
+_UNLESS_SET = {"VLLM_HOST_IP": "127.0.0.1"}
+
+#: Beside the stand-ins for CUDA's libraries: without it torch.cuda.is_available, which torch-npu asks at every step,
+#: searches the disk for a driver each time. (An empty value would mean something to vLLM's Triton detection.)
+_NO_CUDA = {"CUDA_VISIBLE_DEVICES": "-1"}
+
 
 @dataclass(frozen=True)
 class Environment:
@@ -121,12 +128,7 @@ class Environment:
 
     def build_variables(self, base: Mapping[str, str] = os.environ) -> dict[str, str]:
         """All variables for pip, builds and tools that may import torch but must not load torch-npu."""
-        variables = {name: value for name, value in base.items() if name not in _NOT_INHERITED}
-        variables |= _ALWAYS | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
-        variables["PATH"] = _path(self.python.parent, base.get("PATH"))
-        if self.cuda_standins.is_dir():
-            variables["LD_LIBRARY_PATH"] = str(self.cuda_standins)
-        return variables
+        return venv_variables(self.python, self.cuda_standins, base) | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
 
     def variables(self, base: Mapping[str, str] = os.environ, *, adaptations: bool = True) -> dict[str, str]:
         """All variables for a command in this environment: the caller's, with the environment's over them.
@@ -152,6 +154,18 @@ class Environment:
         if adaptations:
             variables["PYTHONPATH"] = _path(self.adaptations, variables.get("PYTHONPATH"))
         return variables
+
+
+def venv_variables(python: Path, cuda_standins: Path, base: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """All variables for a command of the venv of this `python`: the caller's, without what would change what
+    runs. Where the folder `cuda_standins` is there, torch finds them.
+    """
+    variables = {name: value for name, value in base.items() if name not in _NOT_INHERITED}
+    variables = _UNLESS_SET | variables | _ALWAYS
+    variables["PATH"] = _path(python.parent, base.get("PATH"))
+    if cuda_standins.is_dir():
+        variables |= _NO_CUDA | {"LD_LIBRARY_PATH": str(cuda_standins)}
+    return variables
 
 
 def _path(*entries: Path | str | None) -> str:

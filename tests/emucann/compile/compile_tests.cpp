@@ -16,7 +16,7 @@ std::string option(aclCompileOpt which) {
 }
 
 std::string recent_message() {
-  const char* message = aclGetRecentErrMsg();
+  const char *message = aclGetRecentErrMsg();
   return message == nullptr ? "" : message;
 }
 

@@ -1,4 +1,5 @@
-// Every operation, in 1, 2 and 3 processes, on less and on more than one piece of shared memory.
+// Every operation, in 1, 2 and 3 processes, on less and on more than one piece
+// of shared memory.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -17,7 +18,8 @@ class Collective : public ::testing::TestWithParam<std::tuple<uint32_t, std::siz
   uint32_t ranks() const { return std::get<0>(GetParam()); }
   std::size_t count() const { return std::get<1>(GetParam()); }
 
-  // The elements that rank holds in the beginning: different at each rank and place.
+  // The elements that rank holds in the beginning: different at each rank and
+  // place.
   Numbers of(uint32_t rank, std::size_t length) const {
     Numbers numbers(length);
     std::iota(numbers.begin(), numbers.end(), static_cast<std::int32_t>(1000 * rank + 1));
@@ -25,7 +27,7 @@ class Collective : public ::testing::TestWithParam<std::tuple<uint32_t, std::siz
   }
   Numbers of(uint32_t rank) const { return of(rank, count()); }
 
-  Numbers part(const Numbers& numbers, std::size_t index) const {
+  Numbers part(const Numbers &numbers, std::size_t index) const {
     return {numbers.begin() + index * count(), numbers.begin() + (index + 1) * count()};
   }
 };
@@ -35,14 +37,15 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Collective,
                          ::testing::Combine(::testing::Values(1u, 2u, 3u), ::testing::Values(0, 1, 1237, 800'001)));
 
 TEST_P(Collective, AllReduce) {
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     Numbers send = of(p.rank), receive(count()), expected(count());
     for (uint32_t rank = 0; rank < ranks(); ++rank) {
       const Numbers held = of(rank);
       for (std::size_t i = 0; i < count(); ++i) expected[i] += held[i];
     }
-    ASSERT_EQ(HcclAllReduce(send.data(), receive.data(), count(), HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, comm, p.stream),
-              HCCL_SUCCESS);
+    ASSERT_EQ(
+        HcclAllReduce(send.data(), receive.data(), count(), HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, comm, p.stream),
+        HCCL_SUCCESS);
     p.synchronize();
     EXPECT_EQ(receive, expected);
     EXPECT_EQ(HcclAllReduce(send.data(), send.data(), count(), HCCL_DATA_TYPE_INT32, HCCL_REDUCE_SUM, comm, p.stream),
@@ -54,20 +57,22 @@ TEST_P(Collective, AllReduce) {
 
 TEST_P(Collective, Reduce) {
   const uint32_t root = ranks() - 1;
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     Numbers send = of(p.rank), receive(count(), -1);
-    ASSERT_EQ(HcclReduce(send.data(), receive.data(), count(), HCCL_DATA_TYPE_INT32, HCCL_REDUCE_MAX, root, comm, p.stream),
-              HCCL_SUCCESS);
+    ASSERT_EQ(
+        HcclReduce(send.data(), receive.data(), count(), HCCL_DATA_TYPE_INT32, HCCL_REDUCE_MAX, root, comm, p.stream),
+        HCCL_SUCCESS);
     p.synchronize();
     EXPECT_EQ(receive, p.rank == root ? of(root) : Numbers(count(), -1));
   });
 }
 
 TEST_P(Collective, ReduceScatter) {
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     Numbers send = of(p.rank, count() * ranks()), receive(count());
-    ASSERT_EQ(HcclReduceScatter(send.data(), receive.data(), count(), HCCL_DATA_TYPE_INT32, HCCL_REDUCE_MIN, comm, p.stream),
-              HCCL_SUCCESS);
+    ASSERT_EQ(
+        HcclReduceScatter(send.data(), receive.data(), count(), HCCL_DATA_TYPE_INT32, HCCL_REDUCE_MIN, comm, p.stream),
+        HCCL_SUCCESS);
     p.synchronize();
     EXPECT_EQ(receive, part(of(0, count() * ranks()), p.rank));
   });
@@ -75,7 +80,7 @@ TEST_P(Collective, ReduceScatter) {
 
 TEST_P(Collective, Broadcast) {
   const uint32_t root = ranks() / 2;
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     Numbers buffer = of(p.rank);
     ASSERT_EQ(HcclBroadcast(buffer.data(), count(), HCCL_DATA_TYPE_INT32, root, comm, p.stream), HCCL_SUCCESS);
     p.synchronize();
@@ -85,7 +90,7 @@ TEST_P(Collective, Broadcast) {
 
 TEST_P(Collective, Scatter) {
   const uint32_t root = ranks() - 1;
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     Numbers send = of(p.rank, count() * ranks()), receive(count());
     ASSERT_EQ(HcclScatter(p.rank == root ? send.data() : nullptr, receive.data(), count(), HCCL_DATA_TYPE_INT32, root,
                           comm, p.stream),
@@ -96,7 +101,7 @@ TEST_P(Collective, Scatter) {
 }
 
 TEST_P(Collective, AllGather) {
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     Numbers send = of(p.rank), receive(count() * ranks());
     ASSERT_EQ(HcclAllGather(send.data(), receive.data(), count(), HCCL_DATA_TYPE_INT32, comm, p.stream), HCCL_SUCCESS);
     p.synchronize();
@@ -105,7 +110,7 @@ TEST_P(Collective, AllGather) {
 }
 
 TEST_P(Collective, AllToAll) {
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     Numbers send = of(p.rank, count() * ranks()), receive(count() * ranks());
     ASSERT_EQ(HcclAlltoAll(send.data(), count(), HCCL_DATA_TYPE_INT32, receive.data(), count(), HCCL_DATA_TYPE_INT32,
                            comm, p.stream),
@@ -119,7 +124,7 @@ TEST_P(Collective, AllToAll) {
 
 // Rank r sends r + peer parts to each peer, so that some get nothing.
 TEST_P(Collective, AllToAllV) {
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     std::vector<uint64_t> counts(ranks()), displacements(ranks());
     uint64_t total = 0;
     for (uint32_t peer = 0; peer < ranks(); ++peer) {
@@ -139,9 +144,10 @@ TEST_P(Collective, AllToAllV) {
   });
 }
 
-// Each rank sends to the next one and receives from the one before: everybody sends first, which must not lock up.
+// Each rank sends to the next one and receives from the one before: everybody
+// sends first, which must not lock up.
 TEST_P(Collective, BatchSendRecvAroundTheRing) {
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     const uint32_t next = (p.rank + 1) % ranks(), previous = (p.rank + ranks() - 1) % ranks();
     Numbers first = of(p.rank), second = of(p.rank + 7), a(count()), b(count());
     HcclSendRecvItem items[] = {{HCCL_SEND, first.data(), count(), HCCL_DATA_TYPE_INT32, next},
@@ -155,9 +161,10 @@ TEST_P(Collective, BatchSendRecvAroundTheRing) {
   });
 }
 
-// The same as single calls: outside a group, the sends of more than one piece would wait for each other.
+// The same as single calls: outside a group, the sends of more than one piece
+// would wait for each other.
 TEST_P(Collective, GroupedSendsAndReceivesAroundTheRing) {
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     const uint32_t next = (p.rank + 1) % ranks(), previous = (p.rank + ranks() - 1) % ranks();
     Numbers send = of(p.rank), receive(count());
     ASSERT_EQ(HcclGroupStart(), HCCL_SUCCESS);
@@ -173,7 +180,7 @@ TEST_P(Collective, GroupedSendsAndReceivesAroundTheRing) {
 }
 
 TEST_P(Collective, SendAndReceiveAlongTheLine) {
-  in_communicator(ranks(), [&](const Process& p, HcclComm comm) {
+  in_communicator(ranks(), [&](const Process &p, HcclComm comm) {
     Numbers buffer = of(0);
     if (p.rank > 0) {
       buffer.assign(count(), -1);
@@ -192,10 +199,11 @@ INSTANTIATE_TEST_SUITE_P(Counts, Ranks, ::testing::Values(1u, 2u, 3u));
 
 // Sums that fp16 and bf16 hold exactly, so that they can be compared with ==.
 template <typename Half>
-void expect_half_sum(const Process& p, HcclComm comm, HcclDataType type) {
+void expect_half_sum(const Process &p, HcclComm comm, HcclDataType type) {
   std::vector<Half> send(999), receive(999);
   for (std::size_t i = 0; i < send.size(); ++i) send[i] = Half(static_cast<float>(i % 32) * 0.5f + p.rank);
-  ASSERT_EQ(HcclAllReduce(send.data(), receive.data(), send.size(), type, HCCL_REDUCE_SUM, comm, p.stream), HCCL_SUCCESS);
+  ASSERT_EQ(HcclAllReduce(send.data(), receive.data(), send.size(), type, HCCL_REDUCE_SUM, comm, p.stream),
+            HCCL_SUCCESS);
   p.synchronize();
   const float of_ranks = static_cast<float>(p.ranks * (p.ranks - 1)) / 2;
   for (std::size_t i = 0; i < send.size(); ++i) {
@@ -204,17 +212,17 @@ void expect_half_sum(const Process& p, HcclComm comm, HcclDataType type) {
 }
 
 TEST_P(Ranks, ReduceHalves) {
-  in_communicator(GetParam(), [&](const Process& p, HcclComm comm) {
+  in_communicator(GetParam(), [&](const Process &p, HcclComm comm) {
     expect_half_sum<Float16>(p, comm, HCCL_DATA_TYPE_FP16);
     expect_half_sum<BFloat16>(p, comm, HCCL_DATA_TYPE_BFP16);
   });
 }
 
 TEST(OneRank, CopiesEveryBit) {
-  in_communicator(1, [&](const Process& p, HcclComm comm) {
+  in_communicator(1, [&](const Process &p, HcclComm comm) {
     const std::vector<std::uint32_t> send{0x7f800001, 0x80000000, 0x00000001, 0xffffffff};  // NaNs, -0, a subnormal
     std::vector<std::uint32_t> receive(4);
-    ASSERT_EQ(HcclAllReduce(const_cast<std::uint32_t*>(send.data()), receive.data(), 4, HCCL_DATA_TYPE_FP32,
+    ASSERT_EQ(HcclAllReduce(const_cast<std::uint32_t *>(send.data()), receive.data(), 4, HCCL_DATA_TYPE_FP32,
                             HCCL_REDUCE_SUM, comm, p.stream),
               HCCL_SUCCESS);
     p.synchronize();
@@ -223,7 +231,7 @@ TEST(OneRank, CopiesEveryBit) {
 }
 
 TEST_P(Ranks, ManyRoundsInARow) {
-  in_communicator(GetParam(), [&](const Process& p, HcclComm comm) {
+  in_communicator(GetParam(), [&](const Process &p, HcclComm comm) {
     std::int64_t value = 1;
     for (int round = 0; round < 30; ++round) {
       ASSERT_EQ(HcclAllReduce(&value, &value, 1, HCCL_DATA_TYPE_INT64, HCCL_REDUCE_SUM, comm, p.stream), HCCL_SUCCESS);
@@ -237,7 +245,7 @@ TEST_P(Ranks, ManyRoundsInARow) {
 }
 
 TEST_P(Ranks, ACommunicatorKnowsItself) {
-  in_ranks(GetParam(), [&](const Process& p) {
+  in_ranks(GetParam(), [&](const Process &p) {
     HcclCommConfig config;
     HcclCommConfigInit(&config);
     std::snprintf(config.hcclCommName, sizeof config.hcclCommName, "group_of_the_test");
@@ -256,7 +264,7 @@ TEST_P(Ranks, ACommunicatorKnowsItself) {
 }
 
 TEST(InitAll, TwoRanksOfOneProcess) {
-  in_ranks(1, [](const Process& p) {
+  in_ranks(1, [](const Process &p) {
     int32_t devices[] = {0, 1};
     HcclComm comms[2];
     ASSERT_EQ(HcclCommInitAll(2, devices, comms), HCCL_SUCCESS) << recent_message();
@@ -272,11 +280,12 @@ TEST(InitAll, TwoRanksOfOneProcess) {
   });
 }
 
-// The caller's thread must not wait: rank 1 takes part only after rank 0's call has returned.
+// The caller's thread must not wait: rank 1 takes part only after rank 0's call
+// has returned.
 TEST(Asynchrony, ACallReturnsBeforeThePeerTakesPart) {
   int returned[2];
   ASSERT_EQ(pipe(returned), 0);
-  in_communicator(2, [&](const Process& p, HcclComm comm) {
+  in_communicator(2, [&](const Process &p, HcclComm comm) {
     char mark = 'x';
     float value = 1;
     if (p.rank == 1) {

@@ -1,5 +1,3 @@
-#include "hccl/element.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "hccl/element.h"
 #include "hccl/half.h"
 
 namespace emucann::hccl {
@@ -35,37 +34,39 @@ TEST(Float16, RoundsToNearestAndTiesToEven) {
   } cases[] = {
       {1.0f, 0x3c00},
       {-2.0f, 0xc000},
-      {65504.0f, 0x7bff},              // the largest
-      {65519.0f, 0x7bff},              // under the tie to infinity
-      {65520.0f, 0x7c00},              // the tie
-      {1e10f, 0x7c00},                 // overflow
-      {-infinity, 0xfc00},             //
-      {1.0f + 0x1p-11f, 0x3c00},       // tie, down to even
-      {1.0f + 3 * 0x1p-11f, 0x3c02},   // tie, up to even
-      {1.0f + 0x1.8p-11f, 0x3c01},     // over the tie
-      {0x1p-14f, 0x0400},              // the smallest normal
-      {0x1p-24f, 0x0001},              // the smallest subnormal
-      {0x1p-25f, 0x0000},              // tie, down to even
-      {0x1.8p-25f, 0x0001},            // over the tie
-      {3 * 0x1p-25f, 0x0002},          // tie, up to even
-      {0x1.ff8p-15f, 0x03ff},          // the largest subnormal
-      {0x1.ffcp-15f, 0x0400},          // tie, up to even, into the normals
-      {-0.0f, 0x8000},                 //
+      {65504.0f, 0x7bff},             // the largest
+      {65519.0f, 0x7bff},             // under the tie to infinity
+      {65520.0f, 0x7c00},             // the tie
+      {1e10f, 0x7c00},                // overflow
+      {-infinity, 0xfc00},            //
+      {1.0f + 0x1p-11f, 0x3c00},      // tie, down to even
+      {1.0f + 3 * 0x1p-11f, 0x3c02},  // tie, up to even
+      {1.0f + 0x1.8p-11f, 0x3c01},    // over the tie
+      {0x1p-14f, 0x0400},             // the smallest normal
+      {0x1p-24f, 0x0001},             // the smallest subnormal
+      {0x1p-25f, 0x0000},             // tie, down to even
+      {0x1.8p-25f, 0x0001},           // over the tie
+      {3 * 0x1p-25f, 0x0002},         // tie, up to even
+      {0x1.ff8p-15f, 0x03ff},         // the largest subnormal
+      {0x1.ffcp-15f, 0x0400},         // tie, up to even, into the normals
+      {-0.0f, 0x8000},                //
   };
-  for (const auto& c : cases) EXPECT_EQ(Float16(c.value).bits, c.bits) << c.value;
+  for (const auto &c : cases) EXPECT_EQ(Float16(c.value).bits, c.bits) << c.value;
 }
 
 TEST(BFloat16, RoundsToNearestAndKeepsNaN) {
   EXPECT_EQ(BFloat16(1.0f).bits, 0x3f80);
-  EXPECT_EQ(BFloat16(float_from_bits(0x3f808000)).bits, 0x3f80);  // tie, down to even
-  EXPECT_EQ(BFloat16(float_from_bits(0x3f818000)).bits, 0x3f82);  // tie, up to even
+  EXPECT_EQ(BFloat16(float_from_bits(0x3f808000)).bits,
+            0x3f80);  // tie, down to even
+  EXPECT_EQ(BFloat16(float_from_bits(0x3f818000)).bits,
+            0x3f82);  // tie, up to even
   EXPECT_EQ(BFloat16(float_from_bits(0x3f808001)).bits, 0x3f81);
   EXPECT_EQ(BFloat16(std::numeric_limits<float>::max()).bits, 0x7f80);
   EXPECT_TRUE(std::isnan(static_cast<float>(BFloat16(float_from_bits(0x7f800001)))));
 }
 
 template <typename T>
-std::vector<T> reduced(HcclDataType type, HcclReduceOp op, std::vector<T> target, const std::vector<T>& source) {
+std::vector<T> reduced(HcclDataType type, HcclReduceOp op, std::vector<T> target, const std::vector<T> &source) {
   EXPECT_TRUE(reducible(type, op));
   EXPECT_EQ(element_bytes(type), sizeof(T));
   reduce(target.data(), source.data(), target.size(), type, op);
@@ -108,8 +109,9 @@ TEST(Reduce, HalvesRoundAtEachStep) {
   EXPECT_EQ(reduced<std::uint16_t>(HCCL_DATA_TYPE_FP16, HCCL_REDUCE_SUM, half, {Float16(1.0f).bits}), half);
   EXPECT_EQ(reduced<std::uint16_t>(HCCL_DATA_TYPE_FP16, HCCL_REDUCE_SUM, half, {Float16(4.0f).bits}),
             (std::vector<std::uint16_t>{Float16(2052.0f).bits}));
-  EXPECT_EQ(reduced<std::uint16_t>(HCCL_DATA_TYPE_BFP16, HCCL_REDUCE_MIN, {BFloat16(-1.5f).bits}, {BFloat16(2.0f).bits}),
-            (std::vector<std::uint16_t>{BFloat16(-1.5f).bits}));
+  EXPECT_EQ(
+      reduced<std::uint16_t>(HCCL_DATA_TYPE_BFP16, HCCL_REDUCE_MIN, {BFloat16(-1.5f).bits}, {BFloat16(2.0f).bits}),
+      (std::vector<std::uint16_t>{BFloat16(-1.5f).bits}));
 }
 
 TEST(Reduce, MaximumAndMinimumKeepNaN) {

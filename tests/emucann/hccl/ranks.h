@@ -1,4 +1,5 @@
-// Ranks as processes: forks them, gives each a stream and the root info, and fails the test if one of them fails.
+// Ranks as processes: forks them, gives each a stream and the root info, and
+// fails the test if one of them fails.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 namespace emucann::hccl::testing {
 
 inline std::string recent_message() {
-  const char* message = aclGetRecentErrMsg();
+  const char *message = aclGetRecentErrMsg();
   return message == nullptr ? "" : message;
 }
 
@@ -36,8 +37,9 @@ struct Process {
   void synchronize() const { EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS) << recent_message(); }
 };
 
-// Runs body in one process a rank. The parent makes no thread and no device: they would not survive the fork.
-inline void in_ranks(uint32_t ranks, const std::function<void(const Process&)>& body) {
+// Runs body in one process a rank. The parent makes no thread and no device:
+// they would not survive the fork.
+inline void in_ranks(uint32_t ranks, const std::function<void(const Process &)> &body) {
   Process process;
   process.ranks = ranks;
   ASSERT_EQ(HcclGetRootInfo(&process.root), HCCL_SUCCESS);
@@ -64,8 +66,8 @@ inline void in_ranks(uint32_t ranks, const std::function<void(const Process&)>& 
 }
 
 // The same with a communicator, which is destroyed afterwards.
-inline void in_communicator(uint32_t ranks, const std::function<void(const Process&, HcclComm)>& body) {
-  in_ranks(ranks, [&](const Process& process) {
+inline void in_communicator(uint32_t ranks, const std::function<void(const Process &, HcclComm)> &body) {
+  in_ranks(ranks, [&](const Process &process) {
     HcclComm comm = process.join();
     body(process, comm);
     process.synchronize();

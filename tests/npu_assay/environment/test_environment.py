@@ -87,6 +87,9 @@ def test_a_command_gets_what_the_scripts_set_and_nothing_stray(whole: Environmen
     assert variables["PYTHONPATH"].split(":") == [str(whole.adaptations), "/cann/python"]
     assert (variables["ASCEND_TOOLKIT_HOME"], variables["ATB_HOME_PATH"]) == ("/cann", "/atb")
     assert variables["HOME"] == "/home/a"
+    assert variables["CUDA_VISIBLE_DEVICES"] == "-1"
+    assert variables["VLLM_HOST_IP"] == "127.0.0.1"
+    assert whole.variables(CALLER | {"VLLM_HOST_IP": "::1"})["VLLM_HOST_IP"] == "::1"
     assert variables["HF_HUB_OFFLINE"] == variables["VLLM_NO_USAGE_STATS"] == "1"
     # torch's autoload is what loads torch-npu
     assert not {"PYTHONHOME", "TORCH_DEVICE_BACKEND_AUTOLOAD", "SHLVL", "_"} & variables.keys()
