@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 from npu_assay.cache import cache_root, content_key, is_complete, tree_digest
-from npu_assay.cann.provider import Provider, Target, provider
+from npu_assay.cann.provider import Provider, Target
+from npu_assay.cann.providers import provider
 from npu_assay.cann.scripts import sourced
 from npu_assay.cann.tree import CannTree
 from npu_assay.environment.lock import Lock
