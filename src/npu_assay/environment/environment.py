@@ -36,8 +36,9 @@ _ALWAYS = {
 #: What the caller may set otherwise. One host is enough here: the engine's processes talk over loopback.
 _UNLESS_SET = {"VLLM_HOST_IP": "127.0.0.1"}
 
-#: Beside the stand-ins for CUDA's libraries: without it torch.cuda.is_available, which torch-npu asks at every
-#: step, searches the disk for a driver each time. (An empty value would mean something to vLLM's Triton detection.)
+#: Beside the stand-ins for CUDA's libraries: without it torch.cuda.is_available, which torch-npu asks at
+#: every step, searches the disk for a driver each time. (An empty value would mean something to vLLM's Triton
+#: detection.)
 _NO_CUDA = {"CUDA_VISIBLE_DEVICES": "-1"}
 
 
