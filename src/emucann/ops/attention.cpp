@@ -43,11 +43,12 @@ at::Tensor batched(const at::Tensor& t, const std::string& layout, std::int64_t 
   if (layout == "BSH") return t.view({t.size(0), t.size(1), heads, t.size(2) / heads});
   if (layout == "BSND") return t;
   if (layout == "BNSD") return t.transpose(1, 2);
+  if (layout == "SBH") return t.view({t.size(0), t.size(1), heads, t.size(2) / heads}).transpose(0, 1);
   refuse("attention layout " + layout);
 }
 
-// Sparse modes (CANN's aclnnFusedInferAttentionScore document): 0 the mask as it is, 3 causal aligned to the end,
-// 4 a band of pre_tokens before that diagonal.
+// Sparse modes (CANN's aclnnFusedInferAttentionScore document): 0 the mask as it is, 2 causal aligned to the begin, 3 to
+// the end, 4 a band of pre_tokens before that diagonal.
 Masking masking(const Inputs& in, std::int64_t sequence, std::int64_t queries, std::int64_t keys) {
   Masking result;
   switch (in.sparse_mode) {
@@ -58,6 +59,9 @@ Masking masking(const Inputs& in, std::int64_t sequence, std::int64_t queries, s
         result.excluded = mask.slice(0, 0, queries).slice(1, 0, keys).to(at::kBool);
       }
       if (queries == 1 && in.window < std::numeric_limits<std::int32_t>::max()) result.window = in.window + 1;
+      return result;
+    case 2:
+      result.excluded = at::ones({queries, keys}, at::TensorOptions().dtype(at::kBool)).triu(1);
       return result;
     case 3:
       result.causal = true;
@@ -202,4 +206,26 @@ OP(aclnnFusedInferAttentionScoreV3, (Tensor, query), (Tensors, key), (Tensors, v
   in.scale = scale;
   in.layout = std::move(input_layout);
   attend(std::move(in), attention_out, softmax_lse, softmax_lse_flag);
+}
+
+// What torch.nn.functional.scaled_dot_product_attention calls. The softmax outputs serve the backward pass, which is not
+// emulated: they are not written.
+OP(aclnnFlashAttentionScore, (Tensor, query), (Tensor, key), (Tensor, value), (Tensor, pse_shift), (Tensor, drop_mask),
+   (Tensor, padding_mask), (Tensor, atten_mask), (Ints, prefix), (Double, scale), (Double, keep_prob),
+   (Int64, pre_tokens), (Int64, next_tokens), (Int64, num_heads), (Text, input_layout), (Int64, inner_precise),
+   (Int64, sparse_mode), (Tensor, softmax_max), (Tensor, softmax_sum), (Tensor, softmax_out), (Tensor, attention_out)) {
+  refuse_given({{"pse_shift", pse_shift}, {"drop_mask", drop_mask}, {"padding_mask", padding_mask}});
+  Inputs in;
+  in.query = query;
+  in.keys = key;
+  in.values = value;
+  in.mask = atten_mask;
+  in.heads = num_heads;
+  in.layout = std::move(input_layout);
+  const auto heads_first = in.layout == "BNSD";
+  in.kv_heads = key.dim() == 4 ? key.size(heads_first ? 1 : 2) : key.size(2) / (query.size(2) / num_heads);
+  in.sparse_mode = sparse_mode;
+  in.window = std::numeric_limits<std::int32_t>::max();
+  in.scale = scale;
+  attend(std::move(in), attention_out, at::Tensor(), /*wants_log_sum_exp=*/false);
 }

@@ -28,6 +28,9 @@ OP(aclnnRange, (Scalar, start), (Scalar, end), (Scalar, step), (Tensor, out)) {
 OP(aclnnLinspace, (Scalar, start), (Scalar, end), (Int64, steps), (Tensor, out)) {
   at::linspace_out(out, start, end, steps);
 }
+OP(aclnnLogSpace, (Scalar, start), (Scalar, end), (Int64, steps), (Double, base), (Tensor, out)) {
+  at::logspace_out(out, start, end, steps, base);
+}
 OP(aclnnEye, (Int64, rows), (Int64, columns), (Tensor, out)) {
   at::eye_out(out, rows, columns);
 }
@@ -57,4 +60,22 @@ OP(aclnnInplaceBernoulli, (Tensor, self), (Scalar, probability), (Int64, seed), 
 OP(aclnnMultinomial, (Tensor, self), (Int64, samples), (Bool, replacement), (Int64, seed), (Int64, offset),
    (Tensor, out)) {
   out.copy_(at::multinomial(self, samples, replacement, generator(seed, offset)));
+}
+OP(aclnnInplaceBernoulliTensor, (Tensor, self), (Tensor, probability), (Int64, seed), (Int64, offset)) {
+  self.bernoulli_(probability, generator(seed, offset));
+}
+OP(aclnnRandperm, (Int64, n), (Int64, seed), (Int64, offset), (Tensor, out)) {
+  out.copy_(at::randperm(n, generator(seed, offset), at::TensorOptions().dtype(at::kLong)));
+}
+OP(aclnnNormalFloatFloat, (Float, mean), (Float, deviation), (Int64, seed), (Int64, offset), (Tensor, out)) {
+  out.normal_(mean, deviation, generator(seed, offset));
+}
+OP(aclnnNormalTensorFloat, (Tensor, mean), (Float, deviation), (Int64, seed), (Int64, offset), (Tensor, out)) {
+  out.copy_(at::normal(mean, deviation, generator(seed, offset)));
+}
+OP(aclnnNormalFloatTensor, (Float, mean), (Tensor, deviation), (Int64, seed), (Int64, offset), (Tensor, out)) {
+  out.copy_(at::normal(mean, deviation, generator(seed, offset)));
+}
+OP(aclnnNormalTensorTensor, (Tensor, mean), (Tensor, deviation), (Int64, seed), (Int64, offset), (Tensor, out)) {
+  out.copy_(at::normal(mean, deviation, generator(seed, offset)));
 }

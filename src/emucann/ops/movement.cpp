@@ -1,4 +1,4 @@
-// Ops that move elements: copies, casts, joins, indexing, sorting.
+// Ops that move elements: copies, casts, joins, indexing.
 #include "ops/op.h"
 
 OP(aclnnInplaceCopy, (Tensor, self), (Tensor, source)) {
@@ -127,10 +127,31 @@ OP(aclnnInplaceScatterValue, (Tensor, self), (Int64, dim), (Tensor, index), (Sca
 OP(aclnnScatterAdd, (Tensor, self), (Int64, dim), (Tensor, index), (Tensor, source), (Tensor, out)) {
   out.copy_(at::scatter_add(self, dim, index.to(at::kLong), source));
 }
-OP(aclnnMaskedSelect, (Tensor, self), (Tensor, mask), (Tensor, out)) {
-  const auto selected = at::masked_select(self, mask);
-  // The caller allots the most there can be and then asks for the real size.
-  out.view(-1).narrow(0, 0, selected.numel()).copy_(selected);
+OP(aclnnInplaceMaskedScatter, (Tensor, self), (Tensor, mask), (Tensor, source)) {
+  self.masked_scatter_(mask, source);
+}
+OP(aclnnTake, (Tensor, self), (Tensor, index), (Tensor, out)) {
+  out.copy_(at::take(self, index.to(at::kLong)));
+}
+OP(aclnnInplacePut, (Tensor, self), (Tensor, index), (Tensor, source), (Bool, accumulate)) {
+  self.put_(index.to(at::kLong), source, accumulate);
+}
+OP(aclnnOneHot, (Tensor, self), (Int64, depth), (Tensor, on), (Tensor, off), (Int64, axis), (Tensor, out)) {
+  const auto classes = at::arange(depth, at::TensorOptions().dtype(at::kLong));
+  const auto hot = self.to(at::kLong).unsqueeze(-1).eq(classes);
+  out.copy_(at::where(axis == -1 ? hot : hot.movedim(-1, axis), on, off));
+}
+OP(aclnnReflectionPad1d, (Tensor, self), (Ints, pad), (Tensor, out)) {
+  out.copy_(at::reflection_pad1d(self, pad));
+}
+OP(aclnnReflectionPad2d, (Tensor, self), (Ints, pad), (Tensor, out)) {
+  out.copy_(at::reflection_pad2d(self, pad));
+}
+OP(aclnnReplicationPad1d, (Tensor, self), (Ints, pad), (Tensor, out)) {
+  out.copy_(at::replication_pad1d(self, pad));
+}
+OP(aclnnReplicationPad2d, (Tensor, self), (Ints, pad), (Tensor, out)) {
+  out.copy_(at::replication_pad2d(self, pad));
 }
 OP(aclnnRepeatInterleaveInt, (Tensor, self), (Int64, repeats), (Int64, output_size), (Tensor, out)) {
   out.copy_(at::repeat_interleave(self, repeats));
@@ -145,16 +166,4 @@ OP(aclnnRepeatInterleave, (Tensor, self), (Tensor, repeats), (Int64, output_size
 OP(aclnnRepeatInterleaveWithDim, (Tensor, self), (Tensor, repeats), (Int64, dim), (Int64, output_size),
    (Tensor, out)) {
   out.copy_(at::repeat_interleave(self, repeats.to(at::kLong), dim));
-}
-
-OP(aclnnTopk, (Tensor, self), (Int64, k), (Int64, dim), (Bool, largest), (Bool, sorted), (Tensor, values),
-   (Tensor, indices)) {
-  const auto [found, where] = at::topk(self, k, dim, largest, sorted);
-  values.copy_(found);
-  indices.copy_(where);
-}
-OP(aclnnSort, (Tensor, self), (Bool, stable), (Int64, dim), (Bool, descending), (Tensor, values), (Tensor, indices)) {
-  const auto [sorted, where] = at::sort(self, std::optional<bool>(stable), dim, descending);
-  values.copy_(sorted);
-  indices.copy_(where);
 }

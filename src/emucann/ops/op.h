@@ -49,10 +49,31 @@ struct Described {
   static Kept keep(Handle handle) { return Kept(handle); }
 };
 
+// The caller allots the most there can be, and asks for the real size after it has synchronised (aclGetViewShape).
+class FoundTensor {
+ public:
+  explicit FoundTensor(const aclTensor& descriptor) : descriptor_(&descriptor) {}
+  // Writes values at the begin of the allotted room.
+  void set(const at::Tensor& values) const {
+    auto room = descriptor_->view().view(-1);
+    room.narrow(0, 0, values.numel()).copy_(values.reshape(-1));
+    descriptor_->found = c10::DimVector(values.sizes().begin(), values.sizes().end());
+  }
+
+ private:
+  const aclTensor* descriptor_;
+};
+
 namespace argument {
 
 struct Tensor : Described<aclTensor, at::Tensor> {  // left out: an undefined tensor
   static at::Tensor value(const Kept& kept) { return kept ? kept->view() : at::Tensor(); }
+};
+struct Found : Described<aclTensor, FoundTensor> {  // an output whose size the op finds out
+  static FoundTensor value(const Kept& kept) {
+    if (!kept) throw std::runtime_error("an output is missing");
+    return FoundTensor(*kept);
+  }
 };
 struct Tensors : Described<aclTensorList, std::vector<at::Tensor>> {
   static std::vector<at::Tensor> value(const Kept& kept) {

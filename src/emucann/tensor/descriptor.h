@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +70,7 @@ struct aclTensor final : emucann::Counted {
   aclFormat format = ACL_FORMAT_ND;
   c10::DimVector storage_sizes;
   void* data = nullptr;
+  mutable std::optional<c10::DimVector> found;  // the sizes that an op found out for its output
 
   // A CPU tensor over the device's bytes. Throws if they are not in a live allocation.
   at::Tensor view() const;
