@@ -104,8 +104,10 @@ class CpuEngine:
         )
         pip_install(self, "dependencies", self.lock.requirements_file)
         pip_install(self, "cpu-engine", REQUIREMENTS)
-        made = cuda_standins.build_for_torch(
-            self.site_packages, self.cuda_standins, variables=self.build_variables(), log=log
+        libraries = cuda_standins.loaded_with_torch(self.site_packages, cuda_standins.TORCH)
+        wanted = cuda_standins.stand_ins(libraries)
+        cuda_standins.build(
+            wanted, self.cuda_standins, compiler="cc", variables=self.build_variables(), log=log
         )
         run_logged(
             [str(self.python), "-c", "import vllm; print(vllm.__version__)"],
@@ -114,4 +116,7 @@ class CpuEngine:
             variables=self.build_variables(),
             telling=last_line,
         )
-        return {"packages": len(installed(self.site_packages)), "cuda_standins": made}
+        return {
+            "packages": len(installed(self.site_packages)),
+            "cuda_standins": [library.soname for library in wanted],
+        }

@@ -40,9 +40,6 @@ def common_variables(threads: int) -> dict[str, str]:
     return {
         # The engine core in the process that asks: no second Python process to talk to.
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-        "VLLM_HOST_IP": "127.0.0.1",
-        # Where torch is a CUDA build: no look-up at a driver. Empty would change vLLM's Triton detection.
-        "CUDA_VISIBLE_DEVICES": "-1",
         # Threads for CPU kernels: PyTorch's, MKL's, the emulator's, and none pinned by the CPU engine.
         "OMP_NUM_THREADS": str(threads),
         "MKL_NUM_THREADS": str(threads),

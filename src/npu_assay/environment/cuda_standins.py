@@ -22,8 +22,9 @@ from npu_assay.logged import first_error, run_logged
 
 _NVIDIA = re.compile(r"lib(cu|nv|nccl)")
 
-#: What `import torch, torchvision` loads first; everything else is NEEDED by these or by what they need.
-_ROOTS = ("torch/lib/libtorch_global_deps.so", "torch/lib/libtorch_python.so", "torchvision/_C.so")
+#: What `import torch` loads first; everything else is NEEDED by these or by what they need.
+TORCH = ("torch/lib/libtorch_global_deps.so", "torch/lib/libtorch_python.so")
+TORCHVISION = ("torchvision/_C.so",)
 
 
 @dataclass(frozen=True)
@@ -105,8 +106,8 @@ def _version_requirements(elf: ELFFile) -> dict[object, tuple[str, str]]:
     }
 
 
-def loaded_with_torch(site_packages: Path, roots: Iterable[str] = _ROOTS) -> dict[str, Library]:
-    """The libraries that `import torch, torchvision` loads from site-packages, by file name."""
+def loaded_with_torch(site_packages: Path, roots: Iterable[str] = TORCH + TORCHVISION) -> dict[str, Library]:
+    """The libraries that are loaded from site-packages with `roots`, which are below it, by file name."""
     folder = site_packages / "torch" / "lib"
     loaded: dict[str, Library] = {}
     waiting = [site_packages / root for root in roots]
@@ -170,12 +171,3 @@ def build(
             variables=variables,
             telling=first_error,
         )
-
-
-def build_for_torch(
-    site_packages: Path, folder: Path, *, variables: Mapping[str, str], log: Path
-) -> list[str]:
-    """Compile what the torch in `site_packages` lacks. Returns the names, none for a CPU build."""
-    wanted = stand_ins(loaded_with_torch(site_packages))
-    build(wanted, folder, compiler="cc", variables=variables, log=log)
-    return [library.soname for library in wanted]

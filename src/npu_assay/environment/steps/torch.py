@@ -10,12 +10,11 @@ from npu_assay.logged import last_line, run_logged
 def _install(environment: Environment, report: Report) -> Facts:
     # torchvision: vllm-ascend 0.18.0 imports it on every start (its Qwen3.5 patch, through transformers).
     versions = install_components(environment, "torch", ("torch", "torchvision", "torch-npu"))
+    libraries = cuda_standins.loaded_with_torch(environment.site_packages)
+    wanted = cuda_standins.stand_ins(libraries)
     log = environment.root / "logs" / "torch.log"
-    made = cuda_standins.build_for_torch(
-        environment.site_packages,
-        environment.cuda_standins,
-        variables=environment.build_variables(),
-        log=log,
+    cuda_standins.build(
+        wanted, environment.cuda_standins, compiler="cc", variables=environment.build_variables(), log=log
     )
     run_logged(
         [str(environment.python), "-c", "import torch, torchvision; print(torch.__version__)"],
@@ -24,7 +23,7 @@ def _install(environment: Environment, report: Report) -> Facts:
         variables=environment.build_variables(),
         telling=last_line,
     )
-    return {**versions, "cuda_standins": made}
+    return {**versions, "cuda_standins": [library.soname for library in wanted]}
 
 
 STEP = Step(name="torch", needs=("python",), run=_install)
