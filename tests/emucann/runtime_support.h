@@ -1,5 +1,5 @@
-// What the tests of the runtime's rooms share: errors with their words, memory that frees itself, and children for what
-// can be seen only once a process (settings, exits, crashes).
+// What the tests of the runtime's rooms share: errors with their words, memory that frees itself, and
+// children for what can be seen only once a process (settings, exits, crashes).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,8 @@ inline std::string recent_message() {
 }
 
 inline void expect_words(const std::string& message, std::initializer_list<const char*> words) {
-  for (const char* word : words) EXPECT_NE(message.find(word), std::string::npos) << message << "\nlacks " << word;
+  for (const char* word : words)
+    EXPECT_NE(message.find(word), std::string::npos) << message << "\nlacks " << word;
 }
 
 // A call failed, and its message is one line with these words.
@@ -73,8 +74,8 @@ class DeviceMemory {
 
 using Variables = std::vector<std::pair<const char*, const char*>>;
 
-// Runs body in a process of its own with these variables, and fails the test if an expectation in it failed. The
-// parent must not have used the runtime: its threads and settings would be the child's.
+// Runs body in a process of its own with these variables, and fails the test if an expectation in it failed.
+// The parent must not have used the runtime: its threads and settings would be the child's.
 inline void in_child(const Variables& variables, const std::function<void()>& body) {
   std::fflush(nullptr);
   const pid_t child = fork();

@@ -1,4 +1,5 @@
-// What the runtime exports and the torch-npu wheel's headers do not declare: torch-npu finds these by their names.
+// What the runtime exports and the torch-npu wheel's headers do not declare: torch-npu finds these by their
+// names.
 #pragma once
 
 #include "acl/acl.h"

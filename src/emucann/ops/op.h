@@ -134,8 +134,9 @@ int plan(const char* name, std::uint64_t* workspace_bytes, aclOpExecutor** execu
 // Puts a plan on a stream and takes the executor over.
 EMUCANN_API int launch(aclOpExecutor* executor, aclrtStream stream);
 
-// Prepares the calling thread, a stream's worker, for libtorch's kernels.
-EMUCANN_API void prepare_worker();
+// Runs a body that calls libtorch's kernels, on the calling thread: a stream's worker. An error of libtorch's comes as
+// a std::runtime_error without libtorch's stack trace.
+EMUCANN_API void run_kernels(const std::function<void()>& body);
 
 }  // namespace emucann
 

@@ -54,9 +54,7 @@ template <typename Body, typename... Tensors>
 void run(const char* name, Body body, const Tensors&... tensors) {
   const aclrtStream stream = c10_npu::getCurrentNPUStream().stream(false);
   auto task = [body, views = std::make_tuple(View(tensors)...)] {
-    emucann::prepare_worker();
-    const c10::InferenceMode no_autograd;
-    std::apply([&](const auto&... view) { body(view.tensor()...); }, views);
+    emucann::run_kernels([&] { std::apply([&](const auto&... view) { body(view.tensor()...); }, views); });
   };
   at_npu::native::OpCommand::RunOpApiV2(
       name, [name, stream, task = std::move(task)]() -> int { return emucann::enqueue(stream, name, task); });

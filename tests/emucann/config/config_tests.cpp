@@ -89,8 +89,9 @@ TEST(Fault, IsParsed) {
 }
 
 TEST(Fault, ThatCanNotBeReadIsNamed) {
-  for (const char* text : {"", "flip-h2d", "flip-h2d:", "flip-h2d:0", "flip-h2d:x", "flip-h2d:1:2", "FLIP-H2D:1",
-                           "stall:1", "stall:1:0", "stall::5", "stall:x:5", "stall:1:2:3", "flip-d2d:1"}) {
+  for (const char* text :
+       {"", "flip-h2d", "flip-h2d:", "flip-h2d:0", "flip-h2d:x", "flip-h2d:1:2", "FLIP-H2D:1", "stall:1",
+        "stall:1:0", "stall::5", "stall:x:5", "stall:1:2:3", "flip-d2d:1"}) {
     try {
       parse_fault(text);
       ADD_FAILURE() << text << " was taken";

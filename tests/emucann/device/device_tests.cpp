@@ -9,7 +9,8 @@ namespace emucann::testing {
 namespace {
 
 // Settings are read at the runtime's first call, which is after this.
-[[maybe_unused]] const int settings = setenv("EMUCANN_DEVICES", "2", 1) + setenv("EMUCANN_MEMORY_MB", "64", 1);
+[[maybe_unused]] const int settings =
+    setenv("EMUCANN_DEVICES", "2", 1) + setenv("EMUCANN_MEMORY_MB", "64", 1);
 
 int device_of_this_thread() {
   int32_t device = -1;
@@ -114,7 +115,8 @@ TEST(DeviceInfo, IsThatOfA910B3) {
 TEST(DeviceInfo, ThatIsNotEmulatedIsRefused) {
   int64_t value = -1;
   EXPECT_ACL_OK(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_AICORE_CORE_NUM, &value));
-  expect_refused(aclrtGetDeviceInfo(0, static_cast<aclrtDevAttr>(999999), &value), {"999999", "not emulated"});
+  expect_refused(aclrtGetDeviceInfo(0, static_cast<aclrtDevAttr>(999999), &value),
+                 {"999999", "not emulated"});
   expect_refused(aclrtGetDeviceInfo(2, ACL_DEV_ATTR_AICORE_CORE_NUM, &value), {"device 2"});
   expect_refused(aclGetDeviceCapability(0, static_cast<aclDeviceInfo>(99), &value), {"99"});
 }

@@ -13,7 +13,8 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr std::size_t limit = 64 * MiB;
 
 // Settings are read at the runtime's first call, which is after this.
-[[maybe_unused]] const int settings = setenv("EMUCANN_DEVICES", "2", 1) + setenv("EMUCANN_MEMORY_MB", "64", 1);
+[[maybe_unused]] const int settings =
+    setenv("EMUCANN_DEVICES", "2", 1) + setenv("EMUCANN_MEMORY_MB", "64", 1);
 
 std::size_t free_bytes() {
   std::size_t free = 0;
@@ -79,22 +80,25 @@ TEST_F(Memory, EndsAtTheLimit) {
   void* pointer = &pointer;
   // torch-npu makes torch.OutOfMemoryError of the code and these words (NPUException.cpp).
   expect_refused(aclrtMalloc(&pointer, MiB + 1, ACL_MEM_MALLOC_HUGE_FIRST),
-                 {"EL0004", "Failed to allocate memory", "1048577 bytes", "device 0", "1048576 free of 67108864",
-                  "EMUCANN_MEMORY_MB"});
+                 {"EL0004", "Failed to allocate memory", "1048577 bytes", "device 0",
+                  "1048576 free of 67108864", "EMUCANN_MEMORY_MB"});
   EXPECT_EQ(pointer, nullptr);
   EXPECT_EQ(free_bytes(), MiB) << "a refused call takes nothing";
 }
 
 TEST_F(Memory, AbsurdSizesAreRefused) {
-  for (const std::size_t bytes : {limit + 1, std::size_t{1} << 60, std::numeric_limits<std::size_t>::max() - 510,
-                                  std::numeric_limits<std::size_t>::max()}) {
+  for (const std::size_t bytes :
+       {limit + 1, std::size_t{1} << 60, std::numeric_limits<std::size_t>::max() - 510,
+        std::numeric_limits<std::size_t>::max()}) {
     void* pointer = nullptr;
     expect_refused(aclrtMalloc(&pointer, bytes, ACL_MEM_MALLOC_HUGE_FIRST), {"EL0004"});
     expect_refused(aclrtMallocAlign32(&pointer, bytes, ACL_MEM_MALLOC_HUGE_FIRST), {"EL0004"});
-    expect_refused(aclrtReserveMemAddress(&pointer, std::max(bytes, std::size_t{1} << 60), 0, nullptr, 0), {"EL0004"});
+    expect_refused(aclrtReserveMemAddress(&pointer, std::max(bytes, std::size_t{1} << 60), 0, nullptr, 0),
+                   {"EL0004"});
   }
   void* pointer = nullptr;
-  expect_refused(aclrtMallocHost(&pointer, std::numeric_limits<std::size_t>::max()), {"aclrtMallocHost", "host"});
+  expect_refused(aclrtMallocHost(&pointer, std::numeric_limits<std::size_t>::max()),
+                 {"aclrtMallocHost", "host"});
 }
 
 TEST_F(Memory, IsFreedOnceAndWhole) {
@@ -193,7 +197,8 @@ TEST_F(MemoryDeathTest, IsNotTheHosts) {
 
 TEST_F(Memory, LargeZeroFillsReachEveryByte) {
   constexpr std::size_t bytes = 4 * MiB;
-  for (const auto& [begin, count] : {std::pair<std::size_t, std::size_t>{0, bytes}, {1, bytes - 2}, {4095, 2 * MiB}}) {
+  for (const auto& [begin, count] :
+       {std::pair<std::size_t, std::size_t>{0, bytes}, {1, bytes - 2}, {4095, 2 * MiB}}) {
     const DeviceMemory memory(bytes);
     memory.write(std::vector<unsigned char>(bytes, 7));
     zero(host_view(memory.at(begin), count), count);
@@ -204,7 +209,8 @@ TEST_F(Memory, LargeZeroFillsReachEveryByte) {
   }
 }
 
-// A segment as torch-npu's expandable segments have it: addresses, physical chunks, chunks mapped one after the other.
+// A segment as torch-npu's expandable segments have it: addresses, physical chunks, chunks mapped one after
+// the other.
 class Segment : public Memory {
  protected:
   static constexpr std::size_t chunk = 2 * MiB;
@@ -233,7 +239,8 @@ class Segment : public Memory {
 
 TEST_F(Segment, IsMappedChunkByChunk) {
   std::size_t granularity = 0;
-  EXPECT_ACL_OK(aclrtMemGetAllocationGranularity(nullptr, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &granularity));
+  EXPECT_ACL_OK(
+      aclrtMemGetAllocationGranularity(nullptr, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &granularity));
   EXPECT_EQ(granularity, chunk);
   EXPECT_EQ(free_bytes(), limit) << "addresses cost nothing";
   aclrtDrvMemHandle one = nullptr;
@@ -252,7 +259,8 @@ TEST_F(Segment, IsMappedChunkByChunk) {
   std::vector<char> back(2 * chunk);
   EXPECT_ACL_OK(aclrtMemcpy(back.data(), 2 * chunk, at(0), 2 * chunk, ACL_MEMCPY_DEVICE_TO_HOST));
   EXPECT_TRUE(back == bytes);
-  EXPECT_NE(aclrtMemcpy(back.data(), 2 * chunk, at(0) + 1, 2 * chunk, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+  EXPECT_NE(aclrtMemcpy(back.data(), 2 * chunk, at(0) + 1, 2 * chunk, ACL_MEMCPY_DEVICE_TO_HOST),
+            ACL_SUCCESS);
 
   EXPECT_ACL_OK(aclrtUnmapMem(at(0)));
   EXPECT_NE(aclrtMemcpy(back.data(), 1, at(0), 1, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);

@@ -31,7 +31,8 @@ std::vector<int> flipped_bits(bool on_stream) {
     copy(received.data(), sent.data(), 64, ACL_MEMCPY_HOST_TO_HOST);
     copy(received.data(), other.get(), 64, ACL_MEMCPY_DEVICE_TO_HOST);
     int bits = 0;
-    for (std::size_t i = 0; i < 64; ++i) bits += __builtin_popcount(static_cast<unsigned>(sent[i] ^ received[i]));
+    for (std::size_t i = 0; i < 64; ++i)
+      bits += __builtin_popcount(static_cast<unsigned>(sent[i] ^ received[i]));
     flipped.push_back(bits);
   }
   return flipped;

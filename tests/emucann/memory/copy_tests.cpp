@@ -25,7 +25,8 @@ class Copy : public ::testing::Test {
 aclError copy_now(void* to, std::size_t room, const void* from, std::size_t bytes, aclrtMemcpyKind kind) {
   return aclrtMemcpy(to, room, from, bytes, kind);
 }
-aclError copy_on_stream(void* to, std::size_t room, const void* from, std::size_t bytes, aclrtMemcpyKind kind) {
+aclError copy_on_stream(void* to, std::size_t room, const void* from, std::size_t bytes,
+                        aclrtMemcpyKind kind) {
   const aclError code = aclrtMemcpyAsync(to, room, from, bytes, kind, nullptr);
   return code == ACL_SUCCESS ? aclrtSynchronizeStream(nullptr) : code;
 }
@@ -99,9 +100,12 @@ TEST_P(EachCopy, MoreThanThereIsRoomForIsRefused) {
   const DeviceMemory device(512);
   Bytes host(1024);
   EXPECT_ACL_OK(copy(device.get(), 512, host.data(), 512, ACL_MEMCPY_HOST_TO_DEVICE));
-  expect_refused(copy(device.get(), 511, host.data(), 512, ACL_MEMCPY_HOST_TO_DEVICE), {"room for 511", "512"});
-  expect_refused(copy(device.get(), 1024, host.data(), 1024, ACL_MEMCPY_HOST_TO_DEVICE), {"not in a live allocation"});
-  expect_refused(copy(host.data(), 1024, device.at(1), 512, ACL_MEMCPY_DEVICE_TO_HOST), {"not in a live allocation"});
+  expect_refused(copy(device.get(), 511, host.data(), 512, ACL_MEMCPY_HOST_TO_DEVICE),
+                 {"room for 511", "512"});
+  expect_refused(copy(device.get(), 1024, host.data(), 1024, ACL_MEMCPY_HOST_TO_DEVICE),
+                 {"not in a live allocation"});
+  expect_refused(copy(host.data(), 1024, device.at(1), 512, ACL_MEMCPY_DEVICE_TO_HOST),
+                 {"not in a live allocation"});
 }
 
 TEST_P(EachCopy, FreedMemoryIsRefused) {
@@ -139,7 +143,8 @@ TEST_F(Copy, BatchesSayWhichCopyFailed) {
   expect_refused(aclrtMemcpyBatch(to, rooms, from, sizes, 2, nullptr, nullptr, 0, &failed), {"room for 8"});
   EXPECT_EQ(failed, 1u);
   failed = 99;
-  expect_refused(aclrtMemcpyBatchAsync(to, rooms, from, sizes, 2, nullptr, nullptr, 0, &failed, nullptr), {"room"});
+  expect_refused(aclrtMemcpyBatchAsync(to, rooms, from, sizes, 2, nullptr, nullptr, 0, &failed, nullptr),
+                 {"room"});
   EXPECT_EQ(failed, 1u);
   EXPECT_ACL_OK(aclrtSynchronizeStream(nullptr));
 }

@@ -1,6 +1,4 @@
 // The attention kernel against plain double loops.
-#include "ops/kernels/attention.h"
-
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,8 @@
 #include <limits>
 #include <string>
 #include <vector>
+
+#include "ops/kernels/attention.h"
 
 namespace emucann::kernels {
 namespace {
@@ -32,17 +32,24 @@ struct Case {
 
 std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
 
-// Everything that a call needs, with the keys and values both as the kernel takes them and dense.
+// Everything that a call needs, and the tensors that its views are of.
 struct Data {
-  at::Tensor queries;       // [queries, heads, dim]
-  at::Tensor keys;          // [keys, kv_heads, dim]
-  at::Tensor values;        // [keys, kv_heads, value_dim]
-  KeyValue sequence;
+  at::Tensor queries;    // [queries, heads, dim]
+  at::Tensor keys;       // [keys, kv_heads, dim]
+  at::Tensor values;     // [keys, kv_heads, value_dim]
+  at::Tensor key_cache;  // as the kernel takes them: the same, or paged
+  at::Tensor value_cache;
   std::vector<std::int32_t> blocks;
+  KeyValue sequence;
   Masking masking;
 };
 
-// Spreads rows over a cache of twice the blocks, in an order that is neither rising nor falling.
+void attend(const at::Tensor& queries, const KeyValue& sequence, double scale, const Masking& masking,
+            const at::Tensor& out, const at::Tensor& log_sum_exp = {}) {
+  attention(Heads(queries), sequence, scale, masking, Heads(out), log_sum_exp);
+}
+
+// Spreads rows over a cache of twice the blocks.
 at::Tensor paged(const at::Tensor& rows, const std::vector<std::int32_t>& blocks, std::int64_t block_size) {
   const auto count = static_cast<std::int64_t>(blocks.size());
   auto cache = at::full({2 * count, block_size, rows.size(1), rows.size(2)}, 1e4, rows.options());
@@ -57,22 +64,27 @@ void make(const Case& c, Data& data) {
   const auto options = at::TensorOptions().dtype(c.dtype);
   data.queries = at::randn({c.queries, c.heads, c.dim}, at::kFloat).to(options);
   data.keys = at::randn({c.keys, c.kv_heads, c.dim}, at::kFloat).to(options);
-  data.values = at::randn({c.keys, c.kv_heads, c.value_dim == 0 ? c.dim : c.value_dim}, at::kFloat).to(options);
+  data.values =
+      at::randn({c.keys, c.kv_heads, c.value_dim == 0 ? c.dim : c.value_dim}, at::kFloat).to(options);
   data.sequence.length = c.keys;
   data.masking.causal = c.causal;
   data.masking.window = c.window;
   if (c.masked) data.masking.excluded = at::rand({c.queries, c.keys}).gt(0.6);
   if (c.block_size == 0) {
-    data.sequence.keys = data.keys;
-    data.sequence.values = data.values;
-    return;
+    data.key_cache = data.keys;
+    data.value_cache = data.values;
+  } else {
+    const auto count = (c.keys + c.block_size - 1) / c.block_size;
+    for (std::int64_t i = 0; i < count; ++i) {
+      data.blocks.push_back(
+          static_cast<std::int32_t>(2 * count - 1 - i * 2));  // every other one, the last first
+    }
+    data.key_cache = paged(data.keys, data.blocks, c.block_size);
+    data.value_cache = paged(data.values, data.blocks, c.block_size);
+    data.sequence.blocks = data.blocks.data();
   }
-  const auto count = (c.keys + c.block_size - 1) / c.block_size;
-  for (std::int64_t i = 0; i < count; ++i) data.blocks.push_back(static_cast<std::int32_t>((i * 5 + 3) % (2 * count)));
-  ASSERT_EQ(std::vector<std::int32_t>(data.blocks).size(), static_cast<std::size_t>(count));
-  data.sequence.keys = paged(data.keys, data.blocks, c.block_size);
-  data.sequence.values = paged(data.values, data.blocks, c.block_size);
-  data.sequence.blocks = data.blocks.data();
+  data.sequence.keys = Cache(data.key_cache);
+  data.sequence.values = Cache(data.value_cache);
 }
 
 struct Expected {
@@ -84,7 +96,8 @@ Expected reference(const Case& c, const Data& data, double scale) {
   const auto q = data.queries.to(at::kDouble);
   const auto k = data.keys.to(at::kDouble);
   const auto v = data.values.to(at::kDouble);
-  Expected expected{at::zeros({c.queries, c.heads, v.size(2)}, at::kDouble), at::zeros({c.queries, c.heads}, at::kDouble)};
+  Expected expected{at::zeros({c.queries, c.heads, v.size(2)}, at::kDouble),
+                    at::zeros({c.queries, c.heads}, at::kDouble)};
   for (std::int64_t i = 0; i < c.queries; ++i) {
     for (std::int64_t h = 0; h < c.heads; ++h) {
       const auto kv = h * c.kv_heads / c.heads;
@@ -94,7 +107,8 @@ Expected reference(const Case& c, const Data& data, double scale) {
         if (t > own || t < own + 1 - std::min(c.window, c.keys)) continue;
         if (data.masking.excluded.defined() && data.masking.excluded[i][t].item<bool>()) continue;
         double sum = 0;
-        for (std::int64_t d = 0; d < c.dim; ++d) sum += q[i][h][d].item<double>() * k[t][kv][d].item<double>();
+        for (std::int64_t d = 0; d < c.dim; ++d)
+          sum += q[i][h][d].item<double>() * k[t][kv][d].item<double>();
         scores[t] = sum * scale;
       }
       const double highest = scores.max().item<double>();
@@ -110,7 +124,9 @@ Expected reference(const Case& c, const Data& data, double scale) {
   return expected;
 }
 
-double tolerance(at::ScalarType type) { return type == at::kFloat ? 1e-5 : type == at::kHalf ? 2e-3 : 1.6e-2; }
+double tolerance(at::ScalarType type) {
+  return type == at::kFloat ? 1e-5 : type == at::kHalf ? 2e-3 : 1.6e-2;
+}
 
 class EachAttention : public ::testing::TestWithParam<Case> {};
 
@@ -122,7 +138,7 @@ TEST_P(EachAttention, EqualsThePlainLoops) {
   const auto expected = reference(c, data, scale);
   const auto out = at::full(expected.out.sizes(), 99, at::TensorOptions().dtype(c.dtype));
   const auto lse = at::full({c.queries, c.heads}, 99, at::kFloat);
-  attention(data.queries, data.sequence, scale, data.masking, out, lse);
+  attend(data.queries, data.sequence, scale, data.masking, out, lse);
   const auto limit = tolerance(c.dtype);
   EXPECT_TRUE(at::allclose(out.to(at::kDouble), expected.out, limit, limit))
       << "largest difference " << (out.to(at::kDouble) - expected.out).abs().max().item<double>();
@@ -133,13 +149,16 @@ INSTANTIATE_TEST_SUITE_P(
     Forms, EachAttention,
     ::testing::Values(
         Case{"one_key"}, Case{"dense_decode", 1, 37, 4, 4}, Case{"dense_prefill", 9, 9, 4, 4, 16, 0, true},
-        Case{"queries_after_a_prefix", 5, 21, 4, 4, 16, 0, true}, Case{"shared_heads", 7, 7, 8, 2, 32, 0, true},
-        Case{"one_kv_head", 3, 12, 6, 1, 16, 0, true}, Case{"odd_dim", 4, 11, 2, 2, 19, 0, true},
+        Case{"queries_after_a_prefix", 5, 21, 4, 4, 16, 0, true},
+        Case{"shared_heads", 7, 7, 8, 2, 32, 0, true}, Case{"one_kv_head", 3, 12, 6, 1, 16, 0, true},
+        Case{"odd_dim", 4, 11, 2, 2, 19, 0, true},
         Case{"values_of_another_dim", 4, 11, 2, 2, 24, 0, true, no_window, false, at::kFloat, 8},
         Case{"paged_decode", 1, 37, 4, 2, 16, 8}, Case{"paged_prefill", 33, 33, 4, 2, 16, 16, true},
-        Case{"paged_after_a_prefix", 6, 40, 4, 4, 16, 16, true}, Case{"last_block_full", 4, 32, 2, 2, 16, 16, true},
-        Case{"window", 12, 12, 2, 2, 16, 0, true, 4}, Case{"window_of_one", 5, 5, 2, 2, 16, 0, true, 1},
-        Case{"window_in_a_decode", 1, 40, 2, 2, 16, 8, false, 7}, Case{"wide_window", 5, 9, 2, 2, 16, 0, true, 100},
+        Case{"paged_after_a_prefix", 6, 40, 4, 4, 16, 16, true},
+        Case{"last_block_full", 4, 32, 2, 2, 16, 16, true}, Case{"window", 12, 12, 2, 2, 16, 0, true, 4},
+        Case{"window_of_one", 5, 5, 2, 2, 16, 0, true, 1},
+        Case{"window_in_a_decode", 1, 40, 2, 2, 16, 8, false, 7},
+        Case{"wide_window", 5, 9, 2, 2, 16, 0, true, 100},
         Case{"masked", 6, 20, 2, 2, 16, 0, false, no_window, true},
         Case{"masked_and_causal", 6, 20, 2, 2, 16, 4, true, no_window, true},
         Case{"nothing_is_seen_at_first", 6, 3, 2, 2, 16, 0, true},
@@ -155,12 +174,12 @@ TEST(Attention, OfADecodeIsTheLastRowOfAPrefillBitForBit) {
     Data data;
     make(c, data);
     auto prefill = at::empty({24, 4, 40}, data.queries.options());
-    attention(data.queries, data.sequence, 0.2, data.masking, prefill, {});
+    attend(data.queries, data.sequence, 0.2, data.masking, prefill);
     for (std::int64_t row = 0; row < 24; ++row) {
       auto decode = at::empty({1, 4, 40}, data.queries.options());
       auto sequence = data.sequence;
       sequence.length = row + 1;
-      attention(data.queries.slice(0, row, row + 1), sequence, 0.2, {}, decode, {});
+      attend(data.queries.slice(0, row, row + 1), sequence, 0.2, {}, decode);
       EXPECT_TRUE(at::equal(decode[0], prefill[row])) << "row " << row;
     }
   }
@@ -171,12 +190,12 @@ TEST(Attention, DoesNotDependOnWhichBlocksHoldTheTokens) {
   make({"", 3, 29, 4, 2, 16, 8, true}, data);
   const auto out = at::empty({3, 4, 16});
   const auto dense = at::empty({3, 4, 16});
-  attention(data.queries, data.sequence, 0.25, data.masking, out, {});
+  attend(data.queries, data.sequence, 0.25, data.masking, out);
   KeyValue flat;
-  flat.keys = data.keys;
-  flat.values = data.values;
+  flat.keys = Cache(data.keys);
+  flat.values = Cache(data.values);
   flat.length = 29;
-  attention(data.queries, flat, 0.25, data.masking, dense, {});
+  attend(data.queries, flat, 0.25, data.masking, dense);
   EXPECT_TRUE(at::equal(out, dense));
 }
 
@@ -185,7 +204,7 @@ TEST(Attention, TakesRowsApartFromEachOther) {
   Data data;
   make({"", 4, 10, 2, 2, 16, 0, true}, data);
   const auto expected = at::empty({4, 2, 16});
-  attention(data.queries, data.sequence, 0.25, data.masking, expected, {});
+  attend(data.queries, data.sequence, 0.25, data.masking, expected);
   const auto wide = [](const at::Tensor& rows) {
     auto storage = at::full({rows.size(0), rows.size(1), 50}, 7.0F);
     auto slice = storage.slice(2, 3, 19);
@@ -193,16 +212,18 @@ TEST(Attention, TakesRowsApartFromEachOther) {
     return slice;
   };
   KeyValue sequence = data.sequence;
-  sequence.keys = wide(data.keys);
-  sequence.values = wide(data.values);
+  const auto keys = wide(data.keys);
+  const auto values = wide(data.values);
+  sequence.keys = Cache(keys);
+  sequence.values = Cache(values);
   const auto out = wide(at::zeros({4, 2, 16}));
-  attention(wide(data.queries), sequence, 0.25, data.masking, out, {});
+  attend(wide(data.queries), sequence, 0.25, data.masking, out);
   EXPECT_TRUE(at::equal(out, expected));
 }
 
 void expect_refused(const Data& data, const at::Tensor& out, const std::string& words) {
   try {
-    attention(data.queries, data.sequence, 1, data.masking, out, {});
+    attend(data.queries, data.sequence, 1, data.masking, out);
     ADD_FAILURE() << "was taken: " << words;
   } catch (const std::exception& problem) {
     EXPECT_NE(std::string(problem.what()).find(words), std::string::npos) << problem.what();
@@ -213,7 +234,7 @@ TEST(Attention, RefusesWhatDoesNotFit) {
   Data good;
   make({"", 2, 20, 4, 2, 16, 8, true}, good);
   const auto out = at::empty({2, 4, 16});
-  attention(good.queries, good.sequence, 1, good.masking, out, {});
+  attend(good.queries, good.sequence, 1, good.masking, out);
   for (const std::int32_t block : {-1, 6, 1000}) {
     Data data = good;
     data.blocks[1] = block;
@@ -230,7 +251,8 @@ TEST(Attention, RefusesWhatDoesNotFit) {
   data.sequence.blocks = nullptr;
   expect_refused(data, out, "keys and values are");
   data = good;
-  data.sequence.keys = data.sequence.keys.to(at::kInt);
+  data.key_cache = data.key_cache.to(at::kInt);
+  data.sequence.keys = Cache(data.key_cache);
   expect_refused(data, out, "dtype Int");
 }
 

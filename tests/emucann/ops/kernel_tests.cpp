@@ -25,7 +25,9 @@ bool close(const at::Tensor& a, const at::Tensor& b, double tolerance) {
   return at::allclose(a.to(at::kDouble), b.to(at::kDouble), tolerance, tolerance);
 }
 
-double tolerance(at::ScalarType type) { return type == at::kFloat ? 1e-5 : type == at::kHalf ? 2e-3 : 1.6e-2; }
+double tolerance(at::ScalarType type) {
+  return type == at::kFloat ? 1e-5 : type == at::kHalf ? 2e-3 : 1.6e-2;
+}
 
 TEST(RmsNorm, EqualsItsFormula) {
   at::manual_seed(2);
@@ -97,7 +99,9 @@ TEST(Rotary, TurnsPairsOfBothStyles) {
         rotate(after, positions.to(neox ? at::kLong : at::kInt), table, size, neox);
         for (std::int64_t t = 0; t < tokens; ++t) {
           for (std::int64_t h = 0; h < heads; ++h) {
-            const auto part = [&](const at::Tensor& all) { return all[t].slice(0, h * size, (h + 1) * size); };
+            const auto part = [&](const at::Tensor& all) {
+              return all[t].slice(0, h * size, (h + 1) * size);
+            };
             const auto expected = rotated(part(before), table[positions[t].item<std::int64_t>()], neox);
             EXPECT_TRUE(close(part(after), expected, tolerance(type))) << type << rotary << neox << t << h;
           }
@@ -138,7 +142,7 @@ TEST(WriteSlots, PutsRowsWhereTheSlotsSay) {
     const auto rows = at::randn({4, 2, 3}).to(type);
     auto cache = at::full({3, 4, 2, 3}, 9, at::TensorOptions().dtype(type));
     auto expected = cache.clone();
-    for (const auto slots : {at::tensor({5, -1, 0, 11}, at::kInt), at::tensor({5, -1, 0, 11}, at::kLong)}) {
+    for (const auto& slots : {at::tensor({5, -1, 0, 11}, at::kInt), at::tensor({5, -1, 0, 11}, at::kLong)}) {
       write_slots(rows, cache, slots);
       expected[1][1].copy_(rows[0]);
       expected[0][0].copy_(rows[2]);
@@ -162,7 +166,8 @@ TEST(WriteSlots, RefusesWhatDoesNotFit) {
   auto cache = at::zeros({3, 4, 2, 3});
   const auto slots = at::tensor({0, 1}, at::kInt);
   write_slots(rows, cache, slots);
-  expect_refused([&] { write_slots(rows, cache, at::tensor({0, 12}, at::kInt)); }, "slot 12 is not in a cache of 12");
+  expect_refused([&] { write_slots(rows, cache, at::tensor({0, 12}, at::kInt)); },
+                 "slot 12 is not in a cache of 12");
   expect_refused([&] { write_slots(rows.to(at::kHalf), cache, slots); }, "dtype");
   expect_refused([&] { write_slots(rows, cache.transpose(1, 2), slots); }, "not contiguous");
   expect_refused([&] { write_slots(rows.slice(2, 0, 2), cache, slots); }, "do not fit");

@@ -6,14 +6,15 @@
 #include "tensor/device_tensor.h"
 
 extern "C" {
-int aclnnAddGetWorkspaceSize(const aclTensor*, const aclTensor*, const aclScalar*, const aclTensor*, uint64_t*,
-                             aclOpExecutor**);
+int aclnnAddGetWorkspaceSize(const aclTensor*, const aclTensor*, const aclScalar*, const aclTensor*,
+                             uint64_t*, aclOpExecutor**);
 int aclnnAdd(void*, uint64_t, aclOpExecutor*, aclrtStream);
 int aclnnInplaceMulGetWorkspaceSize(const aclTensor*, const aclTensor*, uint64_t*, aclOpExecutor**);
 int aclnnInplaceMul(void*, uint64_t, aclOpExecutor*, aclrtStream);
 int aclnnCatGetWorkspaceSize(const aclTensorList*, int64_t, const aclTensor*, uint64_t*, aclOpExecutor**);
 int aclnnCat(void*, uint64_t, aclOpExecutor*, aclrtStream);
-int aclnnPermuteGetWorkspaceSize(const aclTensor*, const aclIntArray*, const aclTensor*, uint64_t*, aclOpExecutor**);
+int aclnnPermuteGetWorkspaceSize(const aclTensor*, const aclIntArray*, const aclTensor*, uint64_t*,
+                                 aclOpExecutor**);
 int aclnnPermute(void*, uint64_t, aclOpExecutor*, aclrtStream);
 int aclnnNonzeroGetWorkspaceSize(const aclTensor*, const aclTensor*, uint64_t*, aclOpExecutor**);
 int aclnnNonzero(void*, uint64_t, aclOpExecutor*, aclrtStream);

@@ -6,8 +6,8 @@
 #include "tensor/device_tensor.h"
 
 extern "C" {
-int aclnnApplyTopKTopPCustomGetWorkspaceSize(const aclTensor*, const aclTensor*, const aclTensor*, const aclTensor*,
-                                             uint64_t*, aclOpExecutor**);
+int aclnnApplyTopKTopPCustomGetWorkspaceSize(const aclTensor*, const aclTensor*, const aclTensor*,
+                                             const aclTensor*, uint64_t*, aclOpExecutor**);
 int aclnnApplyTopKTopPCustom(void*, uint64_t, aclOpExecutor*, aclrtStream);
 }
 
@@ -18,7 +18,9 @@ namespace {
 at::Tensor filtered(const at::Tensor& logits, const at::Tensor& p, const at::Tensor& k) {
   const DeviceTensor in(logits);
   const DeviceTensor out(at::zeros_like(logits));
-  const auto given = [](const at::Tensor& t) { return t.defined() ? std::make_unique<DeviceTensor>(t) : nullptr; };
+  const auto given = [](const at::Tensor& t) {
+    return t.defined() ? std::make_unique<DeviceTensor>(t) : nullptr;
+  };
   const auto device_p = given(p);
   const auto device_k = given(k);
   const aclTensor* descriptors[] = {in.descriptor(), device_p ? device_p->descriptor() : nullptr,
@@ -77,7 +79,8 @@ TEST_F(TopKTopP, TheLargestAlwaysStays) {
 
 TEST_F(TopKTopP, TakesHalfPrecision) {
   for (const auto type : {at::kHalf, at::kBFloat16}) {
-    const auto out = filtered(rows_.to(type), at::tensor({0.65F, 1.0F}).to(type), at::tensor({4, 1}, at::kInt));
+    const auto out =
+        filtered(rows_.to(type), at::tensor({0.65F, 1.0F}).to(type), at::tensor({4, 1}, at::kInt));
     EXPECT_EQ(out.scalar_type(), type);
     EXPECT_EQ(kept(out[0]), (Kept{false, true, false, true}));
     EXPECT_EQ(kept(out[1]), (Kept{false, false, true, false}));

@@ -114,12 +114,14 @@ TEST_F(Callbacks, ThatDoNotBlockLetTheStreamGoOn) {
 
 TEST_F(Callbacks, NeedASubscription) {
   std::vector<int> seen;
-  expect_refused(aclrtLaunchCallback(append, &seen, ACL_CALLBACK_BLOCK, stream_), {"no thread has subscribed"});
+  expect_refused(aclrtLaunchCallback(append, &seen, ACL_CALLBACK_BLOCK, stream_),
+                 {"no thread has subscribed"});
   expect_refused(aclrtProcessReport(1), {"this thread has not subscribed"});
   {
     const Subscriber subscriber(stream_);
   }
-  expect_refused(aclrtLaunchCallback(append, &seen, ACL_CALLBACK_BLOCK, stream_), {"no thread has subscribed"});
+  expect_refused(aclrtLaunchCallback(append, &seen, ACL_CALLBACK_BLOCK, stream_),
+                 {"no thread has subscribed"});
 }
 
 TEST_F(Callbacks, AreNotInheritedByALaterStreamOfTheSameAddress) {
@@ -133,7 +135,8 @@ TEST_F(Callbacks, AreNotInheritedByALaterStreamOfTheSameAddress) {
   EXPECT_ACL_OK(aclrtDestroyStream(stream_.release()));
   for (int i = 0; i < 20; ++i) {
     const ScopedStream later;
-    expect_refused(aclrtLaunchCallback(append, &seen, ACL_CALLBACK_NO_BLOCK, later), {"no thread has subscribed"});
+    expect_refused(aclrtLaunchCallback(append, &seen, ACL_CALLBACK_NO_BLOCK, later),
+                   {"no thread has subscribed"});
   }
 }
 

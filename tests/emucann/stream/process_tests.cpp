@@ -157,22 +157,23 @@ TEST(Fork, AfterUseEndsCleanly) {
 }
 
 TEST(StallFault, PausesItsStreamAndNoOther) {
-  in_child({{"EMUCANN_FAULT", "stall:1:3600000000"}}, [] {  // 0 is the default stream, 1 the first that is made
-    EXPECT_ACL_OK(aclrtSetDevice(0));
-    ScopedStream stalled;
-    const ScopedStream other;
-    int32_t id = 0;
-    EXPECT_ACL_OK(aclrtStreamGetId(stalled, &id));
-    ASSERT_EQ(id, 1);
-    put(stalled, [] { std::abort(); });
-    bool ran = false;
-    put(other, [&] { ran = true; });
-    EXPECT_ACL_OK(aclrtSynchronizeStream(other));
-    EXPECT_TRUE(ran);
-    EXPECT_FALSE(stalled.ready());
-    EXPECT_ACL_OK(aclFinalize());
-    stalled.release();
-  });
+  in_child({{"EMUCANN_FAULT", "stall:1:3600000000"}},
+           [] {  // 0 is the default stream, 1 the first that is made
+             EXPECT_ACL_OK(aclrtSetDevice(0));
+             ScopedStream stalled;
+             const ScopedStream other;
+             int32_t id = 0;
+             EXPECT_ACL_OK(aclrtStreamGetId(stalled, &id));
+             ASSERT_EQ(id, 1);
+             put(stalled, [] { std::abort(); });
+             bool ran = false;
+             put(other, [&] { ran = true; });
+             EXPECT_ACL_OK(aclrtSynchronizeStream(other));
+             EXPECT_TRUE(ran);
+             EXPECT_FALSE(stalled.ready());
+             EXPECT_ACL_OK(aclFinalize());
+             stalled.release();
+           });
 }
 
 TEST(StallFault, OnlyDelays) {

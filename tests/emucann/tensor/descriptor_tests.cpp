@@ -1,8 +1,7 @@
-#include "tensor/descriptor.h"
-
 #include <complex>
 
 #include "device_tensor.h"
+#include "tensor/descriptor.h"
 
 namespace emucann::testing {
 namespace {
@@ -27,8 +26,8 @@ TEST_F(Descriptors, HaveOffsetsAndStrides) {
   const auto values = at::arange(24, at::kLong).view({4, 6});
   const DeviceTensor tensor(values);
   for (const auto& expected :
-       {values.t(), values[2], values.slice(1, 1, 6, 2), values.slice(0, 1, 3).slice(1, 2, 4), values[0].expand({5, 6}),
-        values.as_strided({3, 2}, {1, 6}, 4), values.unsqueeze(1)}) {
+       {values.t(), values[2], values.slice(1, 1, 6, 2), values.slice(0, 1, 3).slice(1, 2, 4),
+        values[0].expand({5, 6}), values.as_strided({3, 2}, {1, 6}, 4), values.unsqueeze(1)}) {
     const aclTensor* descriptor = tensor.descriptor(expected);
     EXPECT_TRUE(at::equal(descriptor->view(), expected)) << expected;
     EXPECT_EQ(descriptor->view().strides(), expected.strides());
@@ -52,7 +51,8 @@ TEST_F(Descriptors, MayBeOfOneElementOrOfNone) {
 }
 
 TEST_F(Descriptors, HaveTheWheelsDtypes) {
-  for (const auto type : {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble, at::kInt, at::kLong, at::kBool}) {
+  for (const auto type :
+       {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble, at::kInt, at::kLong, at::kBool}) {
     EXPECT_EQ(scalar_type(acl_type(type)), type);
   }
   EXPECT_EQ(scalar_type(ACL_INT8), at::kChar);
@@ -73,7 +73,8 @@ TEST_F(Descriptors, OfMemoryThatIsNotThereAreRefused) {
   const int64_t size = 4;
   const int64_t stride = 1;
   const auto view_of = [&](void* data, int64_t offset) {
-    const aclTensor* descriptor = aclCreateTensor(&size, 1, ACL_FLOAT, &stride, offset, ACL_FORMAT_ND, &size, 1, data);
+    const aclTensor* descriptor =
+        aclCreateTensor(&size, 1, ACL_FLOAT, &stride, offset, ACL_FORMAT_ND, &size, 1, data);
     std::string problem;
     try {
       [[maybe_unused]] const auto view = descriptor->view();
@@ -131,7 +132,8 @@ TEST_F(Descriptors, OfScalarsKeepTheirValue) {
   EXPECT_EQ(scalar(std::int64_t{1} << 60, ACL_INT64).toLong(), std::int64_t{1} << 60);
   EXPECT_EQ(scalar(std::int8_t{-3}, ACL_INT8).toLong(), -3);
   EXPECT_TRUE(scalar(true, ACL_BOOL).toBool());
-  EXPECT_EQ(scalar(std::complex<double>(1, -2), ACL_COMPLEX128).toComplexDouble(), c10::complex<double>(1, -2));
+  EXPECT_EQ(scalar(std::complex<double>(1, -2), ACL_COMPLEX128).toComplexDouble(),
+            c10::complex<double>(1, -2));
   double value = 0;
   EXPECT_EQ(aclCreateScalar(&value, ACL_STRING), nullptr);
   expect_words(recent_message(), {"not emulated"});

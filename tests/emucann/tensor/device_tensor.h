@@ -12,8 +12,8 @@
 // Of libopapi (aclnn/acl_meta.h, which no wheel carries).
 extern "C" {
 aclTensor* aclCreateTensor(const int64_t* sizes, uint64_t dims, aclDataType type, const int64_t* strides,
-                           int64_t offset, aclFormat format, const int64_t* storage_sizes, uint64_t storage_dims,
-                           void* data);
+                           int64_t offset, aclFormat format, const int64_t* storage_sizes,
+                           uint64_t storage_dims, void* data);
 aclScalar* aclCreateScalar(void* value, aclDataType type);
 aclIntArray* aclCreateIntArray(const int64_t* values, uint64_t count);
 aclTensorList* aclCreateTensorList(const aclTensor* const* items, uint64_t count);
@@ -65,13 +65,14 @@ class DeviceTensor {
     return result;
   }
 
-  // A descriptor of the whole tensor, or of a view that was made with the strides and offset of a host tensor like it.
-  // The caller destroys it.
+  // A descriptor of the whole tensor, or of a view that was made with the strides and offset of a host tensor
+  // like it. The caller destroys it.
   aclTensor* descriptor() const { return descriptor(host_); }
   aclTensor* descriptor(const at::Tensor& view) const {
     const std::int64_t storage = host_.numel();
-    return aclCreateTensor(view.sizes().data(), static_cast<uint64_t>(view.dim()), acl_type(view.scalar_type()),
-                           view.strides().data(), view.storage_offset(), ACL_FORMAT_ND, &storage, 1, memory_.get());
+    return aclCreateTensor(view.sizes().data(), static_cast<uint64_t>(view.dim()),
+                           acl_type(view.scalar_type()), view.strides().data(), view.storage_offset(),
+                           ACL_FORMAT_ND, &storage, 1, memory_.get());
   }
 
   void* data() const { return memory_.get(); }
