@@ -1,7 +1,7 @@
 """What is measured and the arithmetic on it: pure, without engines or clocks."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -63,6 +63,17 @@ class Rates:
             whole=workload.requests * workload.new_tokens / round_.all_seconds,
         )
 
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {rate(self):,.0f}" for name, rate in RATES.items()) + " tokens/s"
+
+
+#: Names of the rates, in the order of the table.
+RATES: Mapping[str, Callable[[Rates], float]] = {
+    "decode": lambda rates: rates.decode,
+    "prefill": lambda rates: rates.prefill,
+    "new tokens over all": lambda rates: rates.whole,
+}
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -88,9 +99,9 @@ class Comparison:
     ratio: Spread
 
 
-def compare(emulated: Sequence[Rates], cpu: Sequence[Rates], rate: Callable[[Rates], float]) -> Comparison:
-    """Compare one rate; the two sequences are the same rounds in the same order."""
-    pairs = [(rate(ours), rate(theirs)) for ours, theirs in zip(emulated, cpu, strict=True)]
+def compare(emulated: Sequence[Rates], cpu: Sequence[Rates], rate: str) -> Comparison:
+    """Compare one of `RATES`; the two sequences are the same rounds in the same order."""
+    pairs = [(RATES[rate](ours), RATES[rate](theirs)) for ours, theirs in zip(emulated, cpu, strict=True)]
     return Comparison(
         emulated=Spread.of([ours for ours, _ in pairs]),
         cpu=Spread.of([theirs for _, theirs in pairs]),
@@ -98,12 +109,12 @@ def compare(emulated: Sequence[Rates], cpu: Sequence[Rates], rate: Callable[[Rat
     )
 
 
-def require_equal_answers(emulated: Round, cpu: Round, number: int) -> None:
-    """Raise AssayError, naming the first token that differs, unless both engines answered the same."""
-    for request, (ours, theirs) in enumerate(zip(emulated.answers, cpu.answers, strict=True)):
-        if ours != theirs:
-            at = next(i for i, pair in enumerate(zip(ours, theirs, strict=True)) if pair[0] != pair[1])
-            raise AssayError(
-                f"round {number}, request {request}, token {at}: the emulated engine says {ours[at]}, "
-                f"the CPU engine {theirs[at]}; rates of different answers can't be compared"
-            )
+def require_equal_answers(whose: str, answers: Sequence[Tokens], cpu: Sequence[Tokens]) -> None:
+    """Raise AssayError, naming the first token that differs, unless an engine answered as the CPU engine."""
+    for request, (ours, theirs) in enumerate(zip(answers, cpu, strict=True)):
+        for token, (our, their) in enumerate(zip(ours, theirs, strict=True)):
+            if our != their:
+                raise AssayError(
+                    f"{whose}: token {token} of request {request} is {our}, the CPU engine's is {their}; "
+                    f"rates of different answers can't be compared"
+                )

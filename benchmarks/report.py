@@ -17,19 +17,19 @@ END = "<!-- throughput: end -->"
 class Report:
     """What a run found."""
 
-    #: Rate's name -> both engines' figures.
-    comparisons: Mapping[str, Comparison]
+    #: (engine, rate) -> the figures, against the CPU engine's.
+    comparisons: Mapping[tuple[str, str], Comparison]
     #: What a reader must know of the run: the machine, threads, versions.
     facts: Mapping[str, str]
 
     def markdown(self) -> str:
         """A table of the figures, and a list of the facts."""
         lines = [
-            "| tokens/s, median (least to most) | emulated NPU | CPU engine | emulated / CPU |",
-            "| --- | --- | --- | --- |",
+            "| engine | tokens/s | median (least to most) | CPU engine | ratio |",
+            "| --- | --- | --- | --- | --- |",
         ]
-        for name, found in self.comparisons.items():
-            cells = [name, _rate(found.emulated), _rate(found.cpu), f"**{_ratio(found.ratio)}"]
+        for (engine, rate), found in self.comparisons.items():
+            cells = [engine, rate, _rate(found.emulated), _rate(found.cpu), _ratio(found.ratio)]
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
         lines += [f"- {name}: {fact}" for name, fact in self.facts.items()]
@@ -41,7 +41,7 @@ def _rate(spread: Spread) -> str:
 
 
 def _ratio(spread: Spread) -> str:
-    return f"{spread.median:.2f}** ({spread.least:.2f} to {spread.most:.2f})"
+    return f"**{spread.median:.2f}** ({spread.least:.2f} to {spread.most:.2f})"
 
 
 def with_report(text: str, markdown: str, where: str) -> str:

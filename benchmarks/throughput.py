@@ -5,14 +5,15 @@
 
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from cpu_engine import CpuEngine
 from machine import describe_machine, today
-from rates import Comparison, Rates, Round, Workload, compare, require_equal_answers
+from rates import RATES, Rates, Round, Workload, compare, require_equal_answers
 from report import Report, write_report
 from worker_process import Engine, engine_command
 
@@ -50,52 +51,53 @@ def common_variables(threads: int) -> dict[str, str]:
     }
 
 
-@dataclass
-class Measured:
-    """The rounds of both engines, in the same order."""
+@dataclass(frozen=True)
+class Contender:
+    """An engine to measure: its name, its Python, and all its variables but the common ones."""
 
-    emulated: list[Rates] = field(default_factory=list)
-    cpu: list[Rates] = field(default_factory=list)
-
-    def comparisons(self) -> dict[str, Comparison]:
-        """Each rate by name."""
-        return {
-            "decode": compare(self.emulated, self.cpu, lambda rates: rates.decode),
-            "prefill": compare(self.emulated, self.cpu, lambda rates: rates.prefill),
-            "new tokens over the whole time": compare(self.emulated, self.cpu, lambda rates: rates.whole),
-        }
+    name: str
+    python: Path
+    variables: Mapping[str, str]
 
 
-def run_round(emulated: Engine, cpu: Engine, number: int) -> tuple[Round, Round]:
-    """One round of both engines, in turn: while one works the other is blocked.
+def contenders(environment: Environment, cpu_environment: CpuEngine) -> list[Contender]:
+    """The emulated engine with torch-npu's task queue, as is its default, and without; the CPU engine last.
+
+    With the queue (TASK_QUEUE_ENABLE in torch-npu's documentation) threads of torch-npu's launch the ops and
+    release what they held; without it the thread that runs Python does.
+    """
+    emulated = environment.variables(adaptations=False)
+    return [
+        Contender("emulated", environment.python, emulated | {"TASK_QUEUE_ENABLE": "1"}),
+        Contender("emulated, task queue off", environment.python, emulated | {"TASK_QUEUE_ENABLE": "0"}),
+        Contender("CPU", cpu_environment.python, cpu_environment.variables()),
+    ]
+
+
+def run_round(engines: Sequence[Engine], number: int) -> list[Round]:
+    """One round of all engines, in turn: while one works the others are blocked.
 
     Raises AssayError when they don't answer the same.
     """
     prompts = WORKLOAD.prompts(SEED, number)
-    first = [engine.ask(prompts, 1) for engine in (emulated, cpu)]
-    full = [engine.ask(prompts, WORKLOAD.new_tokens) for engine in (emulated, cpu)]
-    ours, theirs = (
-        Round(one.seconds, all_.seconds, all_.token_ids) for one, all_ in zip(first, full, strict=True)
-    )
-    require_equal_answers(ours, theirs, number)
-    return ours, theirs
+    first = [engine.ask(prompts, 1) for engine in engines]
+    full = [engine.ask(prompts, WORKLOAD.new_tokens) for engine in engines]
+    rounds = [Round(one.seconds, all_.seconds, all_.token_ids) for one, all_ in zip(first, full, strict=True)]
+    for engine, round_ in zip(engines, rounds, strict=True):
+        require_equal_answers(f"{engine.name}, round {number}", round_.answers, rounds[-1].answers)
+    return rounds
 
 
-def measure(emulated: Engine, cpu: Engine, rounds: int) -> Measured:
-    """Run the rounds, after some that don't count, and say each one's rates."""
-    measured = Measured()
+def measure(engines: Sequence[Engine], rounds: int) -> list[list[Rates]]:
+    """Run the rounds, after some that don't count, and say each one's rates. Returns them for each engine."""
+    measured: list[list[Rates]] = [[] for _ in engines]
     for number in range(-WARM_UP_ROUNDS, rounds):
-        ours, theirs = run_round(emulated, cpu, number)
+        done = run_round(engines, number)
         if number < 0:
             continue
-        measured.emulated.append(Rates.of(ours, WORKLOAD))
-        measured.cpu.append(Rates.of(theirs, WORKLOAD))
-        click.echo(
-            f"round {number + 1}/{rounds}: decode {measured.emulated[-1].decode:,.0f} emulated, "
-            f"{measured.cpu[-1].decode:,.0f} CPU; prefill {measured.emulated[-1].prefill:,.0f}, "
-            f"{measured.cpu[-1].prefill:,.0f} tokens/s",
-            err=True,
-        )
+        for engine, round_, rates in zip(engines, done, measured, strict=True):
+            rates.append(Rates.of(round_, WORKLOAD))
+            click.echo(f"round {number + 1}/{rounds}: {engine.name}: {rates[-1]}", err=True)
     return measured
 
 
@@ -105,50 +107,55 @@ def versions(site_packages: Path, names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} {there[name].version}" for name in names)
 
 
+def make_model(environment: Environment, folder: Path) -> Path:
+    """Make the tiny model of the suites, with the environment's own libraries."""
+    model = folder / "model"
+    run_logged(
+        [str(environment.python), str(SUITES / "tiny_model.py"), str(model)],
+        folder / "model.log",
+        doing="making the tiny model",
+        variables=environment.variables(),
+    )
+    return model
+
+
 def run(rounds: int, threads: int) -> Report:
-    """Make what is missing, run both engines, and compare."""
+    """Make what is missing, run the engines, and compare."""
     lock = load_lock()
     environment, cpu_environment = Environment.of(lock), CpuEngine.of(lock)
     install(environment, EchoProgress())
     if not cpu_environment.is_made():
         click.echo(f"making the CPU engine's environment in {cpu_environment.root}", err=True)
         cpu_environment.make()
-    emulated_variables = environment.variables(adaptations=False) | common_variables(threads)
-    cpu_variables = cpu_environment.variables() | common_variables(threads)
 
     scratch = Path(tempfile.mkdtemp(prefix="npu-assay-throughput-"))
-    click.echo(f"the engines' logs are in {scratch}", err=True)
-    model = scratch / "model"
-    run_logged(
-        [str(environment.python), str(SUITES / "tiny_model.py"), str(model)],
-        scratch / "model.log",
-        doing="making the tiny model",
-        variables=emulated_variables,
-    )
+    click.echo(f"model and logs are in {scratch}", err=True)
+    model = make_model(environment, scratch)
     with ExitStack() as running:
-        emulated = Engine(
-            "emulated",
-            engine_command(environment.python, model, WORKLOAD, threads),
-            emulated_variables,
-            scratch / "emulated.log",
-        )
-        running.callback(emulated.end)
-        emulated_ready = emulated.ready()
-        cpu = Engine(
-            "CPU",
-            engine_command(cpu_environment.python, model, WORKLOAD, threads),
-            cpu_variables,
-            scratch / "cpu.log",
-        )
-        running.callback(cpu.end)
-        cpu_ready = cpu.ready()
+        engines, ready = [], []
+        for number, contender in enumerate(contenders(environment, cpu_environment)):
+            engine = Engine(
+                contender.name,
+                engine_command(contender.python, model, WORKLOAD, threads),
+                {**contender.variables, **common_variables(threads)},
+                scratch / f"engine-{number}.log",
+            )
+            running.callback(engine.end)
+            engines.append(engine)
+            ready.append(engine.ready())
         machine = describe_machine()
-        measured = measure(emulated, cpu, rounds)
+        *emulated, cpu = measure(engines, rounds)
     return Report(
-        comparisons=measured.comparisons(),
+        comparisons={
+            (engine.name, rate): compare(rates, cpu, rate)
+            for engine, rates in zip(engines, emulated, strict=False)
+            for rate in RATES
+        },
         facts={
             "machine": machine,
-            "threads of CPU kernels": f"emulated {emulated_ready.threads}, CPU engine {cpu_ready.threads}",
+            "threads of CPU kernels": ", ".join(
+                f"{e.name} {r.threads}" for e, r in zip(engines, ready, strict=True)
+            ),
             "emulated": versions(environment.site_packages, _EMULATED_PARTS),
             "CPU engine": versions(cpu_environment.site_packages, _CPU_PARTS),
             "requests": f"{WORKLOAD.requests} prompts of {WORKLOAD.prompt_tokens} tokens, "

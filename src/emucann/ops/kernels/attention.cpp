@@ -179,14 +179,15 @@ EMUCANN_VECTORIZE Normalizer exponentials(float* scores, std::int64_t count) {
 // out = factor * sum over t of weights[t] * values[t]
 EMUCANN_VECTORIZE void weighted_sum(const float* weights, const float* const* values, std::int64_t offset,
                                     std::int64_t count, std::int64_t dim, float factor, float* out) {
+  constexpr int width = 2 * lanes;  // elements at once: the rows' addresses are read again for each such piece
   std::int64_t i = 0;
-  for (; i + lanes <= dim; i += lanes) {
-    float sums[lanes] = {};
+  for (; i + width <= dim; i += width) {
+    float sums[width] = {};
     for (std::int64_t t = 0; t < count; ++t) {
       const float* value = values[t] + offset + i;
-      for (int lane = 0; lane < lanes; ++lane) sums[lane] += weights[t] * value[lane];
+      for (int lane = 0; lane < width; ++lane) sums[lane] += weights[t] * value[lane];
     }
-    for (int lane = 0; lane < lanes; ++lane) out[i + lane] = sums[lane] * factor;
+    for (int lane = 0; lane < width; ++lane) out[i + lane] = sums[lane] * factor;
   }
   for (; i < dim; ++i) {
     float sum = 0;
