@@ -145,8 +145,8 @@ void store(const float* from, const Heads& to, std::int64_t row, std::int64_t he
 }
 
 // scores[t] = scale * (query . keys[t])
-EMUCANN_VECTORIZE void score(const float* query, const float* const* keys, std::int64_t offset, std::int64_t count,
-                             std::int64_t dim, float scale, float* scores) {
+EMUCANN_VECTORIZE void score(const float* query, const float* const* keys, std::int64_t offset,
+                             std::int64_t count, std::int64_t dim, float scale, float* scores) {
   for (std::int64_t t = 0; t < count; ++t) scores[t] = dot(query, keys[t] + offset, dim) * scale;
 }
 
@@ -179,7 +179,8 @@ EMUCANN_VECTORIZE Normalizer exponentials(float* scores, std::int64_t count) {
 // out = factor * sum over t of weights[t] * values[t]
 EMUCANN_VECTORIZE void weighted_sum(const float* weights, const float* const* values, std::int64_t offset,
                                     std::int64_t count, std::int64_t dim, float factor, float* out) {
-  constexpr int width = 2 * lanes;  // elements at once: the rows' addresses are read again for each such piece
+  constexpr int width =
+      2 * lanes;  // elements at once: the rows' addresses are read again for each such piece
   std::int64_t i = 0;
   for (; i + width <= dim; i += width) {
     float sums[width] = {};
@@ -196,7 +197,8 @@ EMUCANN_VECTORIZE void weighted_sum(const float* weights, const float* const* va
   }
 }
 
-void exclude(const at::Tensor& excluded, std::int64_t row, std::int64_t first, std::int64_t last, float* scores) {
+void exclude(const at::Tensor& excluded, std::int64_t row, std::int64_t first, std::int64_t last,
+             float* scores) {
   const bool* skip = excluded.const_data_ptr<bool>() + row * excluded.stride(0);
   for (std::int64_t t = first; t < last; ++t) {
     if (skip[t * excluded.stride(1)]) scores[t - first] = -std::numeric_limits<float>::infinity();
@@ -205,11 +207,12 @@ void exclude(const at::Tensor& excluded, std::int64_t row, std::int64_t first, s
 
 }  // namespace
 
-void attention(const Heads& queries, const KeyValue& sequence, double scale, const Masking& masking, const Heads& out,
-               const at::Tensor& log_sum_exp) {
+void attention(const Heads& queries, const KeyValue& sequence, double scale, const Masking& masking,
+               const Heads& out, const at::Tensor& log_sum_exp) {
   const auto kv_heads = sequence.keys.rows.heads;
   if (kv_heads == 0 || queries.heads % kv_heads != 0 || sequence.keys.rows.dim != queries.dim ||
-      sequence.values.rows.heads != kv_heads || out.dim != sequence.values.rows.dim || out.rows != queries.rows) {
+      sequence.values.rows.heads != kv_heads || out.dim != sequence.values.rows.dim ||
+      out.rows != queries.rows) {
     throw std::runtime_error("attention: queries, keys, values and output do not fit each other");
   }
   const Rows keys = rows_of(sequence.keys, sequence);
@@ -229,8 +232,8 @@ void attention(const Heads& queries, const KeyValue& sequence, double scale, con
             static_cast<float>(scale), scores.data());
       if (masking.excluded.defined()) exclude(masking.excluded, row, first, last, scores.data());
       const auto [highest, sum] = exponentials(scores.data(), last - first);
-      weighted_sum(scores.data(), values.tokens.data() + first, kv_head * values.head_stride, sum > 0 ? last - first : 0,
-                   out.dim, sum > 0 ? 1.0F / sum : 0.0F, result.data());
+      weighted_sum(scores.data(), values.tokens.data() + first, kv_head * values.head_stride,
+                   sum > 0 ? last - first : 0, out.dim, sum > 0 ? 1.0F / sum : 0.0F, result.data());
       store(result.data(), out, row, head);
       if (log_sum_exp.defined()) {
         log_sum_exp.mutable_data_ptr<float>()[row * log_sum_exp.stride(0) + head * log_sum_exp.stride(1)] =
