@@ -77,6 +77,9 @@ Masking masking(const Inputs& in, std::int64_t sequence, std::int64_t queries, s
 // The cache's sequence of a block table's row.
 KeyValue paged_sequence(const Inputs& in, const KeyValue& cache, const at::Tensor& table,
                         std::int64_t index) {
+  if (index >= table.size(0)) {
+    throw std::runtime_error("attention: the block table has no row for sequence " + std::to_string(index));
+  }
   KeyValue sequence = cache;
   sequence.blocks = table.const_data_ptr<std::int32_t>() + index * table.stride(0);
   sequence.length = in.key_lengths.at(static_cast<std::size_t>(index));
@@ -119,7 +122,7 @@ void attend_packed(const Inputs& in, const at::Tensor& table, const at::Tensor& 
     const auto key_end = in.key_lengths.at(i);
     const KeyValue sequence =
         table.defined() ? paged_sequence(in, cache, table, index) : dense_sequence(cache, key_begin, key_end);
-    if (end > begin && sequence.length > 0) {
+    if (end != begin) {
       emucann::kernels::attention(queries.slice(begin, end), sequence, in.scale,
                                   masking(in, index, end - begin, sequence.length), result.slice(begin, end),
                                   lse.defined() ? lse.slice(0, begin, end) : lse);

@@ -249,11 +249,44 @@ TEST(Attention, RefusesWhatDoesNotFit) {
   expect_refused(data, out, "do not fit");
   data = good;
   data.sequence.blocks = nullptr;
-  expect_refused(data, out, "keys and values are");
+  expect_refused(data, out, "not paged alike");
+  data = good;
+  data.sequence.values = Cache(data.values);
+  expect_refused(data, out, "not paged alike");
+  data = good;
+  data.sequence.length = -1;
+  expect_refused(data, out, "-1 tokens");
+  data = good;
+  data.masking.excluded = at::zeros({2, 19}, at::kBool);
+  expect_refused(data, out, "the mask is smaller");
+  expect_refused(good, at::empty({2, 2, 16}), "do not fit");
   data = good;
   data.key_cache = data.key_cache.to(at::kInt);
   data.sequence.keys = Cache(data.key_cache);
   expect_refused(data, out, "dtype Int");
+}
+
+TEST(Attention, RefusesMoreTokensThanThereAre) {
+  Data data;
+  make({"", 2, 20, 4, 2, 16, 0, true}, data);
+  const auto out = at::empty({2, 4, 16});
+  attend(data.queries, data.sequence, 1, data.masking, out);
+  data.sequence.length = 21;
+  expect_refused(data, out, "21 tokens of 20");
+  const Heads rows(out);
+  EXPECT_EQ(rows.slice(1, 2).rows, 1);
+  EXPECT_THROW(rows.slice(1, 3), std::runtime_error);
+  EXPECT_THROW(rows.slice(2, 1), std::runtime_error);
+  EXPECT_THROW(rows.slice(-1, 1), std::runtime_error);
+}
+
+TEST(Attention, OverNothingIsZero) {
+  Data data;
+  make({"", 2, 20, 4, 2, 16}, data);
+  data.sequence.length = 0;
+  const auto out = at::full({2, 4, 16}, 7.0F);
+  attend(data.queries, data.sequence, 1, data.masking, out);
+  EXPECT_TRUE(at::equal(out, at::zeros({2, 4, 16})));
 }
 
 }  // namespace

@@ -28,6 +28,10 @@ Heads::Heads(const at::Tensor& tensor)
 }
 
 Heads Heads::slice(std::int64_t begin, std::int64_t end) const {
+  if (begin < 0 || end < begin || end > rows) {
+    throw std::runtime_error("attention: a sequence is to have rows " + std::to_string(begin) + " to " +
+                             std::to_string(end) + " of " + std::to_string(rows));
+  }
   Heads part = *this;
   part.data += begin * row_stride * static_cast<std::int64_t>(c10::elementSize(dtype));
   part.rows = end - begin;
@@ -205,16 +209,36 @@ void exclude(const at::Tensor& excluded, std::int64_t row, std::int64_t first, s
   }
 }
 
+// What would lead to bytes beyond a tensor's.
+void check_fit(const Heads& queries, const KeyValue& sequence, const at::Tensor& excluded, const Heads& out) {
+  const Heads& keys = sequence.keys.rows;
+  const Heads& values = sequence.values.rows;
+  if (keys.heads == 0 || queries.heads % keys.heads != 0 || keys.dim != queries.dim ||
+      values.heads != keys.heads || out.dim != values.dim || out.rows != queries.rows ||
+      out.heads != queries.heads) {
+    throw std::runtime_error("attention: queries, keys, values and output do not fit each other");
+  }
+  const bool paged = sequence.keys.pages > 0;
+  if (paged != (sequence.values.pages > 0) || paged != (sequence.blocks != nullptr) ||
+      (paged && keys.rows != values.rows)) {
+    throw std::runtime_error("attention: keys and values are not paged alike");
+  }
+  const auto room = paged ? std::numeric_limits<std::int64_t>::max() : std::min(keys.rows, values.rows);
+  if (sequence.length < 0 || sequence.length > room) {
+    throw std::runtime_error("attention: a sequence is to have " + std::to_string(sequence.length) +
+                             " tokens of " + std::to_string(room));
+  }
+  if (excluded.defined() && (excluded.size(0) < queries.rows || excluded.size(1) < sequence.length)) {
+    throw std::runtime_error("attention: the mask is smaller than queries by keys");
+  }
+}
+
 }  // namespace
 
 void attention(const Heads& queries, const KeyValue& sequence, double scale, const Masking& masking,
                const Heads& out, const at::Tensor& log_sum_exp) {
+  check_fit(queries, sequence, masking.excluded, out);
   const auto kv_heads = sequence.keys.rows.heads;
-  if (kv_heads == 0 || queries.heads % kv_heads != 0 || sequence.keys.rows.dim != queries.dim ||
-      sequence.values.rows.heads != kv_heads || out.dim != sequence.values.rows.dim ||
-      out.rows != queries.rows) {
-    throw std::runtime_error("attention: queries, keys, values and output do not fit each other");
-  }
   const Rows keys = rows_of(sequence.keys, sequence);
   const Rows values = rows_of(sequence.values, sequence);
   std::vector<float> scores(static_cast<std::size_t>(sequence.length));

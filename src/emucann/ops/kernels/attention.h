@@ -24,7 +24,7 @@ struct EMUCANN_API Heads {
   Heads() = default;
   // tensor: [rows, heads, dim]. Throws std::runtime_error if dim is not contiguous.
   explicit Heads(const at::Tensor& tensor);
-  Heads slice(std::int64_t begin, std::int64_t end) const;
+  Heads slice(std::int64_t begin, std::int64_t end) const;  // throws std::runtime_error outside of rows
 };
 
 // Keys or values: one sequence's rows, or pages that a block table strings together.
