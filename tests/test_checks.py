@@ -47,6 +47,7 @@ def committed() -> list[Path]:
         ("ruff format --check", "x = [1,2]\n"),
         ("mypy --strict", "def f(x): return x\n"),
     ],
+    ids=["ruff check", "ruff format", "mypy"],
 )
 def test_python_is_clean(command: str, bad: str, tmp_path: Path) -> None:
     everything = [] if command.startswith("mypy") else ["."]  # mypy has its files from pyproject.toml

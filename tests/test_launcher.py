@@ -10,8 +10,6 @@ import pytest
 
 from npu_assay.project import ROOT
 
-pytestmark = pytest.mark.xdist_group("launcher")
-
 PYPROJECT = """\
 [build-system]
 requires = []

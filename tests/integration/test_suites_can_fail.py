@@ -87,7 +87,7 @@ class TestNativeHighLevel:
         assert run.returncode == 0, run.log
         first, second = run.rows("kv-offload")
         for number, row in enumerate((first, second), start=1):
-            assert set(row) == {
+            assert set(row) >= {
                 "backend",
                 "run",
                 "prompt_tokens",

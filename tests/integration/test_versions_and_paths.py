@@ -6,8 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from npu_assay.environment.environment import Environment
 from suite_run import SUITES, stage_variables
+
+from npu_assay.environment.environment import Environment
 
 pytestmark = pytest.mark.environment
 

@@ -1,21 +1,27 @@
 #include "config/config.h"
 
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
 namespace emucann {
 namespace {
 
-std::uint64_t whole_number(const std::string& name, const std::string& text, std::uint64_t low, std::uint64_t high) {
+// No value if text is not a whole number in [low, high].
+std::optional<std::uint64_t> number_in(const std::string& text, std::uint64_t low, std::uint64_t high) {
   bool digits = !text.empty() && text.size() <= 15;
   for (char c : text) digits = digits && c >= '0' && c <= '9';
-  const std::uint64_t value = digits ? std::strtoull(text.c_str(), nullptr, 10) : 0;
-  if (!digits || value < low || value > high) {
-    throw std::invalid_argument(name + "=" + text + ": expected a whole number from " + std::to_string(low) + " to " +
-                                std::to_string(high));
-  }
-  return value;
+  if (!digits) return std::nullopt;
+  const std::uint64_t value = std::strtoull(text.c_str(), nullptr, 10);
+  return value < low || value > high ? std::nullopt : std::optional<std::uint64_t>(value);
+}
+
+std::uint64_t whole_number(const std::string& name, const std::string& text, std::uint64_t low,
+                           std::uint64_t high) {
+  if (const auto value = number_in(text, low, high)) return *value;
+  throw std::invalid_argument(name + "=" + text + ": expected a whole number from " + std::to_string(low) +
+                              " to " + std::to_string(high));
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -35,7 +41,9 @@ void read(const char* name, Set set) {
   if (const char* text = std::getenv(name); text != nullptr && *text != '\0') set(std::string(text));
 }
 
-Config from_environment() {
+}  // namespace
+
+Config config_from_environment() {
   Config result;
   try {
     read("EMUCANN_DEVICES", [&](const std::string& text) {
@@ -55,28 +63,29 @@ Config from_environment() {
   return result;
 }
 
-}  // namespace
-
 Fault parse_fault(const std::string& text) {
-  const auto parts = split(text, ':');
-  Fault fault;
   constexpr std::uint64_t most = 1'000'000'000'000;
-  if (parts.size() == 2 && (parts[0] == "flip-h2d" || parts[0] == "flip-d2h")) {
-    fault.kind = parts[0] == "flip-h2d" ? Fault::Kind::flip_host_to_device : Fault::Kind::flip_device_to_host;
-    fault.nth = whole_number("EMUCANN_FAULT " + parts[0], parts[1], 1, most);
-  } else if (parts.size() == 3 && parts[0] == "stall") {
-    fault.kind = Fault::Kind::stall;
-    fault.nth = whole_number("EMUCANN_FAULT stall stream", parts[1], 0, most);
-    fault.microseconds = whole_number("EMUCANN_FAULT stall microseconds", parts[2], 1, most);
-  } else {
-    throw std::invalid_argument("EMUCANN_FAULT=" + text +
-                                ": expected flip-h2d:N, flip-d2h:N or stall:STREAM:MICROSECONDS");
+  const auto parts = split(text, ':');
+  const auto number = [&](std::size_t part, std::uint64_t low) {
+    return part < parts.size() ? number_in(parts[part], low, most) : std::nullopt;
+  };
+  const bool to_device = parts[0] == "flip-h2d";
+  if (to_device || parts[0] == "flip-d2h") {
+    if (const auto nth = number(1, 1); nth && parts.size() == 2) {
+      return {to_device ? Fault::Kind::flip_host_to_device : Fault::Kind::flip_device_to_host, *nth, 0};
+    }
+  } else if (parts[0] == "stall") {
+    const auto stream = number(1, 0);
+    const auto microseconds = number(2, 1);
+    if (stream && microseconds && parts.size() == 3) return {Fault::Kind::stall, *stream, *microseconds};
   }
-  return fault;
+  throw std::invalid_argument(
+      "EMUCANN_FAULT=" + text +
+      ": expected flip-h2d:N, flip-d2h:N or stall:STREAM:MICROSECONDS, in whole numbers");
 }
 
 const Config& config() {
-  static const Config instance = from_environment();
+  static const Config instance = config_from_environment();
   return instance;
 }
 

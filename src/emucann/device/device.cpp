@@ -14,9 +14,18 @@
 namespace emucann {
 namespace {
 
-thread_local Context* current = nullptr;
+// The context's device is kept beside it: another thread may destroy the context.
+struct Current {
+  Context* context = nullptr;
+  int device = -1;
+};
 
-// Contexts made by aclrtCreateContext and one primary context a device. Never destroyed: threads may hold them at exit.
+thread_local Current current;
+
+void make_current(Context* context) { current = {context, context->device}; }
+
+// Contexts made by aclrtCreateContext and one primary context a device. Never destroyed: threads may hold
+// them at exit.
 struct Contexts {
   std::mutex mutex;
   std::vector<std::unique_ptr<Context>> primary;
@@ -43,24 +52,26 @@ Contexts& contexts() {
 }
 
 aclError no_such_device(int device) {
-  return fail(ACL_ERROR_RT_INVALID_DEVICEID, "device " + std::to_string(device) + " does not exist: expected 0 to " +
+  return fail(ACL_ERROR_RT_INVALID_DEVICEID, "device " + std::to_string(device) +
+                                                 " does not exist: expected 0 to " +
                                                  std::to_string(config().devices - 1) + " (EMUCANN_DEVICES)");
 }
 
 }  // namespace
 
-int current_device() { return current == nullptr ? -1 : current->device; }
+int current_device() { return current.device; }
 
-int current_device_or_first() { return current == nullptr ? 0 : current->device; }
+int current_device_or_first() { return current.context == nullptr ? 0 : current.device; }
 
-void adopt_device(int device) { current = contexts().primary.at(static_cast<std::size_t>(device)).get(); }
+void adopt_device(int device) { make_current(contexts().primary.at(static_cast<std::size_t>(device)).get()); }
 
 bool valid_device(int device) { return device >= 0 && device < config().devices; }
 
 namespace {
 
-// Figures of an Atlas 800T A2 die: what torch.npu.get_device_properties shows on a 910B3 (20 AI cores with one cube and
-// two vector units each, 192 MiB of L2; Ascend product documentation). Memory is what EMUCANN_MEMORY_MB says.
+// Figures of an Atlas 800T A2 die: what torch.npu.get_device_properties shows on a 910B3 (20 AI cores with
+// one cube and two vector units each, 192 MiB of L2; Ascend product documentation). Memory is what
+// EMUCANN_MEMORY_MB says.
 constexpr std::int64_t cube_cores = 20;
 constexpr std::int64_t vector_cores = 40;
 constexpr std::int64_t ai_cpus = 6;
@@ -97,6 +108,7 @@ EMUCANN_API aclError aclrtGetDeviceCount(uint32_t* count) {
 }
 
 EMUCANN_API aclError aclrtSetDevice(int32_t device) {
+  if (!config().error.empty()) return fail(ACL_ERROR_INVALID_PARAM, config().error);
   if (!emucann::valid_device(device)) return emucann::no_such_device(device);
   emucann::adopt_device(device);
   return ACL_SUCCESS;
@@ -109,8 +121,8 @@ EMUCANN_API aclError aclrtResetDevice(int32_t device) {
 EMUCANN_API aclError aclrtResetDeviceForce(int32_t device) { return aclrtResetDevice(device); }
 
 EMUCANN_API aclError aclrtGetDevice(int32_t* device) {
-  if (current == nullptr) return ACL_ERROR_RT_CONTEXT_NULL;  // torch-npu asks to find out: not worth a message
-  *device = current->device;
+  if (current.context == nullptr) return ACL_ERROR_RT_CONTEXT_NULL;  // torch-npu asks to find out: no message
+  *device = current.device;
   return ACL_SUCCESS;
 }
 
@@ -121,7 +133,7 @@ EMUCANN_API aclError aclrtCreateContext(aclrtContext* context, int32_t device) {
     const std::lock_guard<std::mutex> lock(contexts().mutex);
     contexts().created.insert(made);
   }
-  current = made;
+  emucann::make_current(made);
   *context = made;
   return ACL_SUCCESS;
 }
@@ -130,7 +142,7 @@ EMUCANN_API aclError aclrtDestroyContext(aclrtContext context) {
   auto* made = static_cast<emucann::Context*>(context);
   const std::lock_guard<std::mutex> lock(contexts().mutex);
   if (contexts().created.erase(made) == 0) return fail(ACL_ERROR_RT_PARAM_INVALID, "context was not created");
-  if (current == made) current = nullptr;
+  if (current.context == made) current = {};
   delete made;
   return ACL_SUCCESS;
 }
@@ -138,13 +150,13 @@ EMUCANN_API aclError aclrtDestroyContext(aclrtContext context) {
 EMUCANN_API aclError aclrtSetCurrentContext(aclrtContext context) {
   auto* wanted = static_cast<emucann::Context*>(context);
   if (!contexts().known(wanted)) return fail(ACL_ERROR_RT_PARAM_INVALID, "context does not exist");
-  current = wanted;
+  emucann::make_current(wanted);
   return ACL_SUCCESS;
 }
 
 EMUCANN_API aclError aclrtGetCurrentContext(aclrtContext* context) {
-  if (current == nullptr) return ACL_ERROR_RT_CONTEXT_NULL;
-  *context = current;
+  if (current.context == nullptr) return ACL_ERROR_RT_CONTEXT_NULL;
+  *context = current.context;
   return ACL_SUCCESS;
 }
 
@@ -179,7 +191,8 @@ EMUCANN_API aclError aclGetDeviceCapability(uint32_t, aclDeviceInfo info, int64_
 }
 
 EMUCANN_API aclError aclrtGetDeviceInfo(uint32_t device, aclrtDevAttr attribute, int64_t* value) {
-  if (!emucann::valid_device(static_cast<int>(device))) return emucann::no_such_device(static_cast<int>(device));
+  if (!emucann::valid_device(static_cast<int>(device)))
+    return emucann::no_such_device(static_cast<int>(device));
   switch (attribute) {
     case ACL_DEV_ATTR_AICPU_CORE_NUM:
       *value = emucann::ai_cpus;

@@ -34,6 +34,7 @@ AddressWindow::~AddressWindow() {
 }
 
 void* AddressWindow::reserve(std::size_t bytes) {
+  if (bytes > bytes_) return nullptr;
   const std::size_t size = round_up(bytes == 0 ? 1 : bytes);
   const std::lock_guard<std::mutex> lock(mutex_);
   for (auto hole = free_.begin(); hole != free_.end(); ++hole) {
@@ -45,6 +46,15 @@ void* AddressWindow::reserve(std::size_t bytes) {
     return reinterpret_cast<void*>(begin);
   }
   return nullptr;
+}
+
+bool AddressWindow::is_reserved(const void* pointer, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto next = reserved_.upper_bound(begin);
+  if (next == reserved_.begin()) return false;
+  const auto [first, size] = *std::prev(next);
+  return begin - first < size && bytes <= size - (begin - first);
 }
 
 bool AddressWindow::release(void* pointer) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
 
@@ -16,7 +17,9 @@ namespace {
 
 constexpr std::size_t granule = 512;
 
-std::size_t round_up(std::size_t bytes) { return bytes == 0 ? granule : (bytes + granule - 1) / granule * granule; }
+std::size_t round_up(std::size_t bytes) {
+  return bytes == 0 ? granule : (bytes + granule - 1) / granule * granule;
+}
 
 std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
@@ -48,6 +51,7 @@ bool Memory::take(int device, std::size_t bytes) {
 }
 
 MemoryResult Memory::allocate(int device, std::size_t bytes, void** pointer) {
+  if (bytes > bytes_per_device_) return MemoryResult::out_of_memory;
   const std::size_t size = round_up(bytes);
   const std::lock_guard<std::shared_mutex> lock(mutex_);
   if (!take(device, size)) return MemoryResult::out_of_memory;
@@ -80,6 +84,7 @@ MemoryResult Memory::release(void* pointer) {
 
 MemoryResult Memory::allocate_pinned(std::size_t bytes, void** pointer) {
   void* block = nullptr;
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2) return MemoryResult::out_of_memory;
   if (posix_memalign(&block, AddressWindow::page, round_up(bytes)) != 0) return MemoryResult::out_of_memory;
   const std::lock_guard<std::shared_mutex> lock(mutex_);
   Allocation allocation;
@@ -101,9 +106,11 @@ MemoryResult Memory::release_pinned(void* pointer) {
 
 MemoryResult Memory::pin(void* pointer, std::size_t bytes) {
   const std::lock_guard<std::shared_mutex> lock(mutex_);
+  if (overlaps(pointer, bytes)) return MemoryResult::in_use;
   Allocation allocation;
   allocation.bytes = bytes;
-  return allocations_.emplace(address_of(pointer), allocation).second ? MemoryResult::ok : MemoryResult::in_use;
+  allocations_[address_of(pointer)] = allocation;
+  return MemoryResult::ok;
 }
 
 MemoryResult Memory::unpin(void* pointer) {
@@ -122,6 +129,11 @@ MemoryResult Memory::reserve(std::size_t bytes, void** pointer) {
 }
 
 MemoryResult Memory::release_reserved(void* pointer) {
+  const std::lock_guard<std::shared_mutex> lock(mutex_);
+  if (const auto next = allocations_.lower_bound(address_of(pointer));
+      next != allocations_.end() && window_.is_reserved(pointer, next->first - address_of(pointer) + 1)) {
+    return MemoryResult::in_use;  // allocated or mapped in the range
+  }
   return window_.release(pointer) ? MemoryResult::ok : MemoryResult::unknown_address;
 }
 
@@ -146,12 +158,15 @@ MemoryResult Memory::destroy_physical(Physical* handle) {
   return MemoryResult::ok;
 }
 
-// The bytes live behind the address, not in the handle: a handle can be mapped once, whole, and loses its content when
-// unmapped. torch-npu's expandable segments and vllm-ascend's sleep mode do no more than that.
+// The bytes live behind the address, not in the handle: a handle can be mapped once, whole, and loses its
+// content when unmapped. torch-npu's expandable segments and vllm-ascend's sleep mode do no more than that.
 MemoryResult Memory::map(void* pointer, std::size_t bytes, std::size_t offset, Physical* handle) {
   const std::lock_guard<std::shared_mutex> lock(mutex_);
-  if (physical_.count(handle) == 0 || !window_.contains(pointer)) return MemoryResult::unknown_address;
-  if (handle->mapped || offset != 0 || bytes != handle->bytes) return MemoryResult::in_use;
+  if (physical_.count(handle) == 0 || !window_.is_reserved(pointer, bytes))
+    return MemoryResult::unknown_address;
+  if (address_of(pointer) % AddressWindow::page != 0) return MemoryResult::unknown_address;
+  if (handle->mapped || offset != 0 || bytes != handle->bytes || overlaps(pointer, bytes))
+    return MemoryResult::in_use;
   if (!window_.commit(pointer, bytes)) return MemoryResult::out_of_memory;
   Allocation allocation;
   allocation.bytes = bytes;
@@ -177,6 +192,12 @@ Memory::Allocations::const_iterator Memory::find(const void* pointer) const {
   if (next == allocations_.begin()) return allocations_.end();
   const auto candidate = std::prev(next);
   return address_of(pointer) < candidate->first + candidate->second.bytes ? candidate : allocations_.end();
+}
+
+bool Memory::overlaps(const void* pointer, std::size_t bytes) const {
+  const auto next = allocations_.lower_bound(address_of(pointer));
+  return find(pointer) != allocations_.end() ||
+         (next != allocations_.end() && next->first - address_of(pointer) < bytes);
 }
 
 std::optional<Location> Memory::locate(const void* pointer) const {
@@ -225,7 +246,8 @@ Memory& memory() {
 void zero(void* host_bytes, std::size_t bytes) {
   const std::uintptr_t begin = address_of(host_bytes);
   const std::uintptr_t end = begin + bytes;
-  const std::uintptr_t first_page = (begin + AddressWindow::page - 1) / AddressWindow::page * AddressWindow::page;
+  const std::uintptr_t first_page =
+      (begin + AddressWindow::page - 1) / AddressWindow::page * AddressWindow::page;
   const std::uintptr_t last_page = end / AddressWindow::page * AddressWindow::page;
   constexpr std::size_t worth_a_call = std::size_t{1} << 20;
   if (last_page < first_page + worth_a_call) {

@@ -1,32 +1,5 @@
-// Ops that work element by element: arithmetic, comparison, logic, activation.
-#include "ops/op.h"
-
-#define UNARY(Name, function)                      \
-  OP(aclnn##Name, (Tensor, self), (Tensor, out)) { \
-    at::function##_out(out, self);                 \
-  }
-
-#define UNARY_WITH_INPLACE(Name, function)  \
-  UNARY(Name, function)                     \
-  OP(aclnnInplace##Name, (Tensor, self)) {  \
-    at::function##_out(self, self);         \
-  }
-
-#define BINARY(Name, function)                                      \
-  OP(aclnn##Name, (Tensor, self), (Tensor, other), (Tensor, out)) { \
-    at::function##_out(out, self, other);                           \
-  }                                                                 \
-  OP(aclnnInplace##Name, (Tensor, self), (Tensor, other)) {         \
-    at::function##_out(self, self, other);                          \
-  }
-
-#define BINARY_SCALAR(Name, function)                               \
-  OP(aclnn##Name, (Tensor, self), (Scalar, other), (Tensor, out)) { \
-    out.copy_(at::function(self, other));                           \
-  }                                                                 \
-  OP(aclnnInplace##Name, (Tensor, self), (Scalar, other)) {         \
-    self.copy_(at::function(self, other));                          \
-  }
+// Ops that work element by element: arithmetic, comparison, logic. Activations are in activation.cpp.
+#include "ops/forms.h"
 
 OP(aclnnAdd, (Tensor, self), (Tensor, other), (Scalar, alpha), (Tensor, out)) {
   at::add_out(out, self, other, alpha);
@@ -64,6 +37,19 @@ BINARY(FloorDivide, floor_divide)
 BINARY_SCALAR(FloorDivides, floor_divide)
 BINARY(RemainderTensorTensor, remainder)
 BINARY_SCALAR(RemainderTensorScalar, remainder)
+OP(aclnnRemainderScalarTensor, (Scalar, self), (Tensor, other), (Tensor, out)) {
+  out.copy_(at::remainder(self, other));
+}
+BINARY(FmodTensor, fmod)
+BINARY_SCALAR(FmodScalar, fmod)
+BINARY(Atan2, atan2)
+BINARY(LogAddExp, logaddexp)
+BINARY(LogAddExp2, logaddexp2)
+BINARY(XLogYTensor, xlogy)
+BINARY_SCALAR(XLogYScalarOther, xlogy)
+OP(aclnnXLogYScalarSelf, (Scalar, self), (Tensor, other), (Tensor, out)) {
+  out.copy_(at::xlogy(self, other));
+}
 
 namespace {
 
@@ -120,33 +106,45 @@ BINARY_SCALAR(BitwiseOrScalar, bitwise_or)
 BINARY(BitwiseXorTensor, bitwise_xor)
 BINARY_SCALAR(BitwiseXorScalar, bitwise_xor)
 UNARY(BitwiseNot, bitwise_not)
+BINARY(LeftShift, bitwise_left_shift)
+BINARY_SCALAR(LeftShifts, bitwise_left_shift)
+BINARY(RightShift, bitwise_right_shift)
 
-OP(aclnnMaximum, (Tensor, self), (Tensor, other), (Tensor, out)) {
-  at::maximum_out(out, self, other);
-}
-OP(aclnnMinimum, (Tensor, self), (Tensor, other), (Tensor, out)) {
-  at::minimum_out(out, self, other);
-}
+OP(aclnnMaximum, (Tensor, self), (Tensor, other), (Tensor, out)) { at::maximum_out(out, self, other); }
+OP(aclnnMinimum, (Tensor, self), (Tensor, other), (Tensor, out)) { at::minimum_out(out, self, other); }
 OP(aclnnClamp, (Tensor, self), (OptionalScalar, low), (OptionalScalar, high), (Tensor, out)) {
   at::clamp_out(out, self, low, high);
 }
-OP(aclnnClampMin, (Tensor, self), (Scalar, low), (Tensor, out)) {
-  at::clamp_min_out(out, self, low);
-}
-OP(aclnnClampMax, (Tensor, self), (Scalar, high), (Tensor, out)) {
-  at::clamp_max_out(out, self, high);
-}
+OP(aclnnClampMin, (Tensor, self), (Scalar, low), (Tensor, out)) { at::clamp_min_out(out, self, low); }
+OP(aclnnClampMax, (Tensor, self), (Scalar, high), (Tensor, out)) { at::clamp_max_out(out, self, high); }
 OP(aclnnClampTensor, (Tensor, self), (Tensor, low), (Tensor, high), (Tensor, out)) {
-  const auto bound = [](const at::Tensor& t) { return t.defined() ? std::optional<at::Tensor>(t) : std::nullopt; };
+  const auto bound = [](const at::Tensor& t) {
+    return t.defined() ? std::optional<at::Tensor>(t) : std::nullopt;
+  };
   at::clamp_out(out, self, bound(low), bound(high));
 }
 
 UNARY_WITH_INPLACE(Abs, abs)
+UNARY_WITH_INPLACE(Acos, acos)
+UNARY_WITH_INPLACE(Acosh, acosh)
+UNARY_WITH_INPLACE(Asin, asin)
+UNARY_WITH_INPLACE(Asinh, asinh)
+UNARY_WITH_INPLACE(Atan, atan)
+UNARY_WITH_INPLACE(Atanh, atanh)
 UNARY_WITH_INPLACE(Ceil, ceil)
 UNARY_WITH_INPLACE(Cos, cos)
+UNARY_WITH_INPLACE(Cosh, cosh)
+UNARY_WITH_INPLACE(Erf, erf)
+UNARY_WITH_INPLACE(Erfc, erfc)
+UNARY_WITH_INPLACE(Erfinv, erfinv)
 UNARY_WITH_INPLACE(Exp, exp)
+UNARY_WITH_INPLACE(Exp2, exp2)
+UNARY_WITH_INPLACE(Expm1, expm1)
 UNARY_WITH_INPLACE(Floor, floor)
+UNARY_WITH_INPLACE(Frac, frac)
 UNARY_WITH_INPLACE(Log, log)
+UNARY_WITH_INPLACE(Log10, log10)
+UNARY_WITH_INPLACE(Log1p, log1p)
 UNARY_WITH_INPLACE(Log2, log2)
 UNARY_WITH_INPLACE(Neg, neg)
 UNARY_WITH_INPLACE(Reciprocal, reciprocal)
@@ -154,34 +152,34 @@ UNARY_WITH_INPLACE(Round, round)
 UNARY_WITH_INPLACE(Rsqrt, rsqrt)
 UNARY_WITH_INPLACE(Sigmoid, sigmoid)
 UNARY_WITH_INPLACE(Sin, sin)
+UNARY_WITH_INPLACE(Sinc, sinc)
+UNARY_WITH_INPLACE(Sinh, sinh)
 UNARY_WITH_INPLACE(Sqrt, sqrt)
+UNARY_WITH_INPLACE(Tan, tan)
 UNARY_WITH_INPLACE(Tanh, tanh)
 UNARY_WITH_INPLACE(Trunc, trunc)
+UNARY(AngleV2, angle)
+UNARY(IsNegInf, isneginf)
+UNARY(IsPosInf, isposinf)
 UNARY(Sign, sign)
-UNARY(Silu, silu)
-UNARY(Gelu, gelu)
+UNARY(Signbit, signbit)
 
-OP(aclnnRelu, (Tensor, self), (Tensor, out)) {
-  out.copy_(at::relu(self));
+OP(aclnnIsFinite, (Tensor, self), (Tensor, out)) { out.copy_(at::isfinite(self)); }
+OP(aclnnIsInf, (Tensor, self), (Tensor, out)) { out.copy_(at::isinf(self)); }
+OP(aclnnIsClose, (Tensor, self), (Tensor, other), (Double, relative), (Double, absolute), (Bool, equal_nan),
+   (Tensor, out)) {
+  out.copy_(at::isclose(self, other, relative, absolute, equal_nan));
 }
-OP(aclnnInplaceRelu, (Tensor, self)) {
-  self.relu_();
+OP(aclnnNanToNum, (Tensor, self), (Float, nan), (Float, positive), (Float, negative), (Tensor, out)) {
+  at::nan_to_num_out(out, self, nan, positive, negative);
 }
-OP(aclnnGeluV2, (Tensor, self), (Int64, approximate), (Tensor, out)) {
-  at::gelu_out(out, self, approximate == 0 ? "none" : "tanh");
-}
-OP(aclnnIsFinite, (Tensor, self), (Tensor, out)) {
-  out.copy_(at::isfinite(self));
-}
-OP(aclnnIsInf, (Tensor, self), (Tensor, out)) {
-  out.copy_(at::isinf(self));
+OP(aclnnInplaceNanToNum, (Tensor, self), (Float, nan), (Float, positive), (Float, negative)) {
+  self.nan_to_num_(nan, positive, negative);
 }
 OP(aclnnPowTensorScalar, (Tensor, self), (Scalar, exponent), (Tensor, out)) {
   at::pow_out(out, self, exponent);
 }
-OP(aclnnInplacePowTensorScalar, (Tensor, self), (Scalar, exponent)) {
-  at::pow_out(self, self, exponent);
-}
+OP(aclnnInplacePowTensorScalar, (Tensor, self), (Scalar, exponent)) { at::pow_out(self, self, exponent); }
 OP(aclnnPowScalarTensor, (Scalar, self), (Tensor, exponent), (Tensor, out)) {
   at::pow_out(out, self, exponent);
 }
@@ -200,13 +198,24 @@ OP(aclnnInplaceMaskedFillTensor, (Tensor, self), (Tensor, mask), (Tensor, value)
 OP(aclnnLerp, (Tensor, self), (Tensor, end), (Tensor, weight), (Tensor, out)) {
   at::lerp_out(out, self, end, weight);
 }
+OP(aclnnInplaceLerp, (Tensor, self), (Tensor, end), (Tensor, weight)) { self.lerp_(end, weight); }
+OP(aclnnLerps, (Tensor, self), (Tensor, end), (Scalar, weight), (Tensor, out)) {
+  at::lerp_out(out, self, end, weight);
+}
+OP(aclnnInplaceLerps, (Tensor, self), (Tensor, end), (Scalar, weight)) { self.lerp_(end, weight); }
 OP(aclnnAddcmul, (Tensor, self), (Tensor, first), (Tensor, second), (Scalar, value), (Tensor, out)) {
   at::addcmul_out(out, self, first, second, value);
 }
-
-// Halves along a dimension: silu(first) * second.
-OP(aclnnSwiGlu, (Tensor, self), (Int64, dim), (Tensor, out)) {
-  const auto halves = at::chunk(self, 2, dim);
-  at::silu_out(out, halves[0]);
-  out.mul_(halves[1]);
+OP(aclnnInplaceAddcmul, (Tensor, self), (Tensor, first), (Tensor, second), (Scalar, value)) {
+  self.addcmul_(first, second, value);
 }
+OP(aclnnAddcdiv, (Tensor, self), (Tensor, first), (Tensor, second), (Scalar, value), (Tensor, out)) {
+  at::addcdiv_out(out, self, first, second, value);
+}
+OP(aclnnInplaceAddcdiv, (Tensor, self), (Tensor, first), (Tensor, second), (Scalar, value)) {
+  self.addcdiv_(first, second, value);
+}
+OP(aclnnComplex, (Tensor, real), (Tensor, imaginary), (Tensor, out)) {
+  at::complex_out(out, real, imaginary);
+}
+OP(aclnnPolar, (Tensor, absolute), (Tensor, angle), (Tensor, out)) { at::polar_out(out, absolute, angle); }

@@ -4,20 +4,22 @@
 
 namespace emucann {
 
-void prepare_worker() {
-  thread_local bool prepared = false;
-  if (prepared) return;
-  at::set_num_threads(op_threads());
-  prepared = true;
+void run_kernels(const std::function<void()>& body) {
+  [[maybe_unused]] thread_local const bool prepared = [] {
+    at::set_num_threads(op_threads());
+    return true;
+  }();
+  const c10::InferenceMode no_autograd;
+  try {
+    body();
+  } catch (const c10::Error& error) {
+    throw std::runtime_error(error.what_without_backtrace());
+  }
 }
 
 int launch(aclOpExecutor* executor, aclrtStream stream) {
   const std::unique_ptr<aclOpExecutor> owned(executor);
-  return enqueue(stream, owned->name, [body = std::move(owned->body)] {
-    prepare_worker();
-    const c10::InferenceMode no_autograd;
-    body();
-  });
+  return enqueue(stream, owned->name, [body = std::move(owned->body)] { run_kernels(body); });
 }
 
 }  // namespace emucann

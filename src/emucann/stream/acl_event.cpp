@@ -1,6 +1,5 @@
-// The C interface of events. A handle is a std::shared_ptr<Event> on the heap.
+// The C interface of events.
 #include <chrono>
-#include <memory>
 
 #include "emucann/runtime.h"
 #include "stream/event.h"
@@ -11,9 +10,7 @@ aclError report(const std::optional<std::string>& error);  // acl_stream.cpp
 
 namespace {
 
-using Handle = std::shared_ptr<Event>;
-
-Event& event_of(aclrtEvent handle) { return **static_cast<Handle*>(handle); }
+Event& event_of(aclrtEvent handle) { return *static_cast<Event*>(handle); }
 
 }  // namespace
 }  // namespace emucann
@@ -25,19 +22,22 @@ using emucann::fail;
 extern "C" {
 
 EMUCANN_API aclError aclrtCreateEvent(aclrtEvent* event) {
-  *event = new emucann::Handle(std::make_shared<Event>());
+  *event = new Event;
   return ACL_SUCCESS;
 }
 
 EMUCANN_API aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t) { return aclrtCreateEvent(event); }
-EMUCANN_API aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t) { return aclrtCreateEvent(event); }
+EMUCANN_API aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t) {
+  return aclrtCreateEvent(event);
+}
 
 EMUCANN_API aclError aclrtDestroyEvent(aclrtEvent event) {
-  delete static_cast<emucann::Handle*>(event);
+  delete static_cast<Event*>(event);
   return ACL_SUCCESS;
 }
 
 EMUCANN_API aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   event_of(event).record(emucann::stream_of(stream));
   return ACL_SUCCESS;
 }
@@ -46,12 +46,14 @@ EMUCANN_API aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
 EMUCANN_API aclError aclrtResetEvent(aclrtEvent, aclrtStream) { return ACL_SUCCESS; }
 
 EMUCANN_API aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   event_of(event).hold(emucann::stream_of(stream));
   return ACL_SUCCESS;
 }
 
 EMUCANN_API aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
-  *status = event_of(event).complete() ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+  *status =
+      event_of(event).complete() ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
   return ACL_SUCCESS;
 }
 
@@ -61,13 +63,15 @@ EMUCANN_API aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitS
 }
 
 EMUCANN_API aclError aclrtSynchronizeEvent(aclrtEvent event) {
+  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   return emucann::report(event_of(event).synchronize());
 }
 
 EMUCANN_API aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent begin, aclrtEvent end) {
   const auto from = event_of(begin).time();
   const auto to = event_of(end).time();
-  if (!from || !to) return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "an event has not completed: no elapsed time");
+  if (!from || !to)
+    return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "an event has not completed: no elapsed time");
   *milliseconds = std::chrono::duration<float, std::milli>(*to - *from).count();
   return ACL_SUCCESS;
 }

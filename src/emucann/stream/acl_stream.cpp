@@ -17,6 +17,7 @@ aclError report(const std::optional<std::string>& error) {
 namespace {
 
 aclError synchronize_device(std::int64_t milliseconds) {
+  if (const aclError code = check_not_forked(); code != ACL_SUCCESS) return code;
   const int device = current_device_or_first();
   std::optional<std::string> first = take_orphaned_error(device);
   bool late = false;
@@ -40,7 +41,8 @@ using emucann::stream_of;
 extern "C" {
 
 EMUCANN_API aclError aclrtCreateStream(aclrtStream* stream) {
-  *stream = new Stream(emucann::current_device_or_first());
+  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
+  *stream = &emucann::create_stream(emucann::current_device_or_first());
   return ACL_SUCCESS;
 }
 
@@ -49,18 +51,19 @@ EMUCANN_API aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t, 
 }
 
 EMUCANN_API aclError aclrtDestroyStream(aclrtStream stream) {
-  if (stream == nullptr) return fail(ACL_ERROR_RT_PARAM_INVALID, "the default stream can't be destroyed");
-  delete static_cast<Stream*>(stream);
-  return ACL_SUCCESS;
+  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
+  if (emucann::destroy_stream(static_cast<Stream*>(stream))) return ACL_SUCCESS;
+  return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtDestroyStream: no such stream, or a default stream");
 }
 
 EMUCANN_API aclError aclrtDestroyStreamForce(aclrtStream stream) { return aclrtDestroyStream(stream); }
 
 EMUCANN_API aclError aclrtSynchronizeStream(aclrtStream stream) {
-  return emucann::report(stream_of(stream).synchronize());
+  return aclrtSynchronizeStreamWithTimeout(stream, -1);
 }
 
 EMUCANN_API aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t milliseconds) {
+  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   bool timed_out = false;
   const auto error = stream_of(stream).synchronize(milliseconds, timed_out);
   if (timed_out) return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "stream synchronisation timed out");
@@ -74,6 +77,7 @@ EMUCANN_API aclError aclrtSynchronizeDeviceWithTimeout(int32_t milliseconds) {
 }
 
 EMUCANN_API aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
+  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   *status = stream_of(stream).idle() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
   return ACL_SUCCESS;
 }
@@ -88,7 +92,8 @@ EMUCANN_API aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream) {
   return ACL_SUCCESS;
 }
 
-// Settings of the hardware's scheduler: there is one way to run here, and it stops at the first error of a body.
+// Settings of the hardware's scheduler: there is one way to run here, and it stops at the first error of a
+// body.
 EMUCANN_API aclError aclrtSetStreamFailureMode(aclrtStream, uint64_t) { return ACL_SUCCESS; }
 EMUCANN_API aclError aclrtSetStreamAttribute(aclrtStream, aclrtStreamAttr, aclrtStreamAttrValue*) {
   return ACL_SUCCESS;

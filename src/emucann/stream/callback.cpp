@@ -1,5 +1,7 @@
-// Host callbacks. aclrtLaunchHostFunc runs on the stream's worker; aclrtLaunchCallback runs on the thread that
-// subscribed to the stream and calls aclrtProcessReport, as acl_rt.h describes.
+// Host callbacks. aclrtLaunchHostFunc runs on the stream's worker; aclrtLaunchCallback runs on the thread
+// that subscribed to the stream and calls aclrtProcessReport, as acl_rt.h describes.
+#include <pthread.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -7,8 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-
-#include <pthread.h>
 
 #include "emucann/runtime.h"
 #include "stream/stream.h"
@@ -34,7 +34,7 @@ struct Mailbox {
 struct Subscriptions {
   std::mutex mutex;
   std::map<std::uint64_t, std::shared_ptr<Mailbox>> by_thread;
-  std::map<Stream*, std::shared_ptr<Mailbox>> by_stream;
+  std::map<const Stream*, std::shared_ptr<Mailbox>> by_stream;
 };
 
 Subscriptions& subscriptions() {
@@ -63,6 +63,13 @@ class Receipt {
 };
 
 }  // namespace
+
+void forget_subscription(const Stream* stream) {
+  auto& all = subscriptions();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.by_stream.erase(stream);
+}
+
 }  // namespace emucann
 
 using emucann::fail;
@@ -100,7 +107,8 @@ EMUCANN_API aclError aclrtLaunchCallback(aclrtCallback function, void* data, acl
     const std::lock_guard<std::mutex> lock(all.mutex);
     const auto found = all.by_stream.find(&emucann::stream_of(stream));
     if (found == all.by_stream.end()) {
-      return fail(ACL_ERROR_RT_STREAM_NO_CB_REG, "aclrtLaunchCallback: no thread has subscribed to the stream");
+      return fail(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                  "aclrtLaunchCallback: no thread has subscribed to the stream");
     }
     mailbox = found->second;
   }
@@ -125,7 +133,8 @@ EMUCANN_API aclError aclrtProcessReport(int32_t milliseconds) {
     const std::lock_guard<std::mutex> lock(all.mutex);
     const auto found = all.by_thread.find(static_cast<uint64_t>(pthread_self()));
     if (found == all.by_thread.end()) {
-      return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE, "aclrtProcessReport: this thread has not subscribed to a stream");
+      return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                  "aclrtProcessReport: this thread has not subscribed to a stream");
     }
     mailbox = found->second;
   }

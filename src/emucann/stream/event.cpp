@@ -2,63 +2,58 @@
 
 namespace emucann {
 
-void Event::record(Stream& stream) {
-  std::uint64_t number = 0;
+void Mark::reach() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    number = ++recorded_;
-    errors_ = stream.errors();
-  }
-  stream.push("event record", [event = shared_from_this(), number] { event->reach(number); });
-}
-
-void Event::reach(std::uint64_t number) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (number > completed_) completed_ = number;
     time_ = Clock::now();
+    reached_.store(true, std::memory_order_release);
   }
   changed_.notify_all();
 }
 
-void Event::hold(Stream& stream) {
-  std::uint64_t number = 0;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (completed_ >= recorded_) return;
-    number = recorded_;
-  }
-  stream.push("event wait", [event = shared_from_this(), number] { event->wait_for(number); });
-}
-
-void Event::wait_for(std::uint64_t number) {
+void Mark::wait() {
   using namespace std::chrono_literals;
   std::unique_lock<std::mutex> lock(mutex_);
   // The time-out only serves shut-down, when nobody will reach the mark any more.
-  while (completed_ < number && !shutting_down()) changed_.wait_for(lock, 50ms);
+  while (!reached() && !shutting_down()) changed_.wait_for(lock, 50ms);
+}
+
+void Event::record(Stream& stream) {
+  const auto mark = std::make_shared<Mark>(stream.errors());
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    last_ = mark;
+  }
+  stream.push("event record", [mark] { mark->reach(); });
+}
+
+void Event::hold(Stream& stream) {
+  const auto mark = last();
+  if (!mark || mark->reached()) return;
+  stream.push("event wait", [mark] { mark->wait(); });
 }
 
 bool Event::complete() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return completed_ >= recorded_;
+  const auto mark = last();
+  return !mark || mark->reached();
 }
 
 std::optional<std::string> Event::synchronize() {
-  std::uint64_t number = 0;
-  std::shared_ptr<ErrorSlot> errors;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    number = recorded_;
-    errors = errors_;
-  }
-  wait_for(number);
-  return errors ? errors->take() : std::nullopt;
+  const auto mark = last();
+  if (!mark) return std::nullopt;
+  mark->wait();
+  return mark->errors().take();
 }
 
-std::optional<Event::Clock::time_point> Event::time() {
+std::optional<Mark::Clock::time_point> Event::time() {
+  const auto mark = last();
+  if (!mark || !mark->reached()) return std::nullopt;
+  return mark->time();
+}
+
+std::shared_ptr<Mark> Event::last() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (completed_ == 0 || completed_ < recorded_) return std::nullopt;
-  return time_;
+  return last_;
 }
 
 }  // namespace emucann

@@ -1,10 +1,10 @@
 #include "stream/stream.h"
 
-#include <unistd.h>
+#include <pthread.h>
 
 #include <chrono>
 #include <cstdlib>
-#include <set>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -22,27 +22,37 @@ constexpr auto spin_time = 50us;
 // How long shut-down waits for a body that is running.
 constexpr auto stop_limit = 5s;
 
+void note_fork();
+
 // Never destroyed: at exit, threads and other libraries' handlers may still come by.
 struct Registry {
   std::mutex mutex;
-  std::set<Stream*> streams;
-  std::vector<Stream*> defaults;               // by device, made at first use
+  std::map<const Stream*, std::shared_ptr<Stream>> streams;
+  std::vector<Stream*> defaults;                    // by device, made at first use
   std::vector<std::unique_ptr<ErrorSlot>> orphans;  // by device: errors of destroyed streams
   std::int32_t next_id = 0;
-  pid_t owner = getpid();
   std::atomic<bool> shutting_down{false};
+  std::atomic<bool> forked{false};  // this process is a child of the one that has the threads
   std::mutex pause_mutex;
   std::condition_variable pause;
 
   Registry() : defaults(static_cast<std::size_t>(config().devices)), next_id(config().devices) {
-    for (int device = 0; device < config().devices; ++device) orphans.push_back(std::make_unique<ErrorSlot>());
+    for (int device = 0; device < config().devices; ++device)
+      orphans.push_back(std::make_unique<ErrorSlot>());
     std::atexit(shut_down_streams);
+    pthread_atfork(nullptr, nullptr, [] { note_fork(); });
   }
 };
 
 Registry& registry() {
   static auto* instance = new Registry;
   return *instance;
+}
+
+void note_fork() {
+  if (registry().streams.empty()) return;  // nothing has begun: the child may start for itself
+  registry().forked = true;
+  registry().shutting_down = true;
 }
 
 thread_local bool making_default = false;
@@ -61,10 +71,18 @@ Stream& default_stream(int device) {
   auto& slot = all.defaults.at(static_cast<std::size_t>(device));
   if (slot == nullptr) {
     making_default = true;
-    slot = new Stream(device);
+    slot = &create_stream(device);
     making_default = false;
   }
   return *slot;
+}
+
+// Shared, because another thread may destroy one of them meanwhile.
+std::vector<std::shared_ptr<Stream>> all_streams() {
+  std::vector<std::shared_ptr<Stream>> found;
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  for (const auto& [_, stream] : registry().streams) found.push_back(stream);
+  return found;
 }
 
 bool stalls(std::int32_t id) {
@@ -84,20 +102,14 @@ std::optional<std::string> ErrorSlot::take() {
   return std::exchange(message_, std::nullopt);
 }
 
-Stream::Stream(int device) : device_(device), id_(new_id(device)) {
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  registry().streams.insert(this);
-}
+Stream::Stream(int device) : device_(device), id_(new_id(device)) {}
 
-Stream::~Stream() {
-  if (!shutting_down() && worker_.joinable()) {
-    bool timed_out = false;
-    if (auto error = synchronize(-1, timed_out)) errors_->set(std::move(*error));
+bool Stream::finish() {
+  if (!shutting_down()) {
+    if (auto error = synchronize())
+      registry().orphans.at(static_cast<std::size_t>(device_))->set(std::move(*error));
   }
-  if (auto error = errors_->take()) registry().orphans.at(static_cast<std::size_t>(device_))->set(std::move(*error));
-  stop();
-  const std::lock_guard<std::mutex> lock(registry().mutex);
-  registry().streams.erase(this);
+  return stop();
 }
 
 void Stream::push(const char* op, std::function<void()> body) {
@@ -140,12 +152,15 @@ void Stream::run() {
     for (auto& task : batch) {
       if (shutting_down()) break;
       execute(task);
+      // Sequentially consistent, as in synchronize: either we see who waits, or he sees what has completed.
+      if (completed_.fetch_add(1) + 1 >= wake_at_.load()) {
+        const std::lock_guard<std::mutex> waiters(mutex_);
+        wake_at_ = nobody_waits;  // those who still wait say so again
+        done_.notify_all();
+      }
     }
-    const auto executed = batch.size();
-    batch.clear();  // outside the lock: bodies own tensors
+    batch.clear();
     lock.lock();
-    completed_ += executed;
-    if (waiting_ > 0) done_.notify_all();
   }
   incoming_.clear();
   stopped_ = true;
@@ -173,15 +188,17 @@ std::optional<std::string> Stream::synchronize() {
 std::optional<std::string> Stream::synchronize(std::int64_t milliseconds, bool& timed_out) {
   std::unique_lock<std::mutex> lock(mutex_);
   const std::uint64_t target = pushed_.load(std::memory_order_relaxed);
-  const auto reached = [&] { return completed_ >= target || stopped_; };
-  ++waiting_;
+  const auto reached = [&] {
+    if (completed_.load() >= target || stopped_) return true;
+    if (target < wake_at_.load()) wake_at_ = target;
+    return completed_.load() >= target;
+  };
   timed_out = false;
   if (milliseconds < 0) {
     done_.wait(lock, reached);
   } else {
     timed_out = !done_.wait_for(lock, std::chrono::milliseconds(milliseconds), reached);
   }
-  --waiting_;
   if (timed_out) return std::nullopt;
   lock.unlock();
   return errors_->take();
@@ -189,7 +206,7 @@ std::optional<std::string> Stream::synchronize(std::int64_t milliseconds, bool& 
 
 bool Stream::idle() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return completed_ >= pushed_.load(std::memory_order_relaxed);
+  return stopped_ || completed_.load() >= pushed_.load(std::memory_order_relaxed);
 }
 
 bool Stream::pause(std::uint64_t microseconds) {
@@ -202,9 +219,7 @@ bool Stream::stop() {
   stopping_ = true;
   if (!worker_.joinable()) return true;
   work_.notify_all();
-  ++waiting_;
   const bool ended = done_.wait_for(lock, stop_limit, [this] { return stopped_; });
-  --waiting_;
   lock.unlock();
   if (ended) {
     worker_.join();
@@ -214,19 +229,43 @@ bool Stream::stop() {
   return ended;
 }
 
+Stream& create_stream(int device) {
+  auto made = std::make_shared<Stream>(device);
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  return *(registry().streams[made.get()] = made);
+}
+
+bool destroy_stream(Stream* stream) {
+  std::shared_ptr<Stream> owned;
+  {
+    const std::lock_guard<std::mutex> lock(registry().mutex);
+    const auto found = registry().streams.find(stream);
+    if (found == registry().streams.end() || stream->id() < config().devices)
+      return false;  // default streams stay
+    owned = std::move(found->second);
+    registry().streams.erase(found);
+  }
+  forget_subscription(stream);
+  if (!owned->finish())
+    new std::shared_ptr<Stream>(std::move(owned));  // its worker still runs: never destroyed
+  return true;
+}
+
+aclError check_not_forked() {
+  if (!registry().forked) return ACL_SUCCESS;
+  return fail(ACL_ERROR_RT_CONTEXT_NULL,
+              "this process was forked from one that uses the NPU, whose streams it does not have: start it "
+              "with spawn");
+}
+
 Stream& stream_of(aclrtStream handle) {
   return handle == nullptr ? default_stream(current_device_or_first()) : *static_cast<Stream*>(handle);
 }
 
 void for_each_stream(int device, const std::function<void(Stream&)>& f) {
-  std::vector<Stream*> found;
-  {
-    const std::lock_guard<std::mutex> lock(registry().mutex);
-    for (auto* stream : registry().streams) {
-      if (stream->device() == device) found.push_back(stream);
-    }
+  for (const auto& stream : all_streams()) {
+    if (stream->device() == device) f(*stream);
   }
-  for (auto* stream : found) f(*stream);
 }
 
 std::optional<std::string> take_orphaned_error(int device) {
@@ -237,21 +276,16 @@ bool shutting_down() { return registry().shutting_down.load(std::memory_order_ac
 
 void shut_down_streams() {
   auto& all = registry();
-  if (all.owner != getpid()) return;  // a forked child has the registry but not the threads
   if (all.shutting_down.exchange(true)) return;
   {
     const std::lock_guard<std::mutex> lock(all.pause_mutex);
     all.pause.notify_all();
   }
-  std::vector<Stream*> found;
-  {
-    const std::lock_guard<std::mutex> lock(all.mutex);
-    found.assign(all.streams.begin(), all.streams.end());
-  }
-  for (auto* stream : found) stream->stop();
+  for (const auto& stream : all_streams()) stream->stop();
 }
 
 aclError enqueue(aclrtStream stream, const char* op, std::function<void()> body) {
+  if (const aclError code = check_not_forked(); code != ACL_SUCCESS) return code;
   stream_of(stream).push(op, std::move(body));
   return ACL_SUCCESS;
 }

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/from_blob.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -79,8 +80,11 @@ at::Scalar read_scalar(const void* value, aclDataType type) {
       return read<bool>(value);
     case at::kComplexFloat:
       return read<c10::complex<float>>(value);
+    case at::kComplexDouble:
+      return read<c10::complex<double>>(value);
     default:
-      throw std::runtime_error("a scalar of data type " + std::to_string(static_cast<int>(type)) + " is not emulated");
+      throw std::runtime_error("a scalar of data type " + std::to_string(static_cast<int>(type)) +
+                               " is not emulated");
   }
 }
 
@@ -118,16 +122,18 @@ at::Tensor aclTensor::view() const {
     if (sizes[i] == 0) return at::from_blob(nullptr, sizes, strides, at::TensorOptions().dtype(dtype));
     elements += (sizes[i] - 1) * strides[i];
   }
+  if (data == nullptr) throw std::runtime_error("a tensor has elements and no memory");
   const auto width = static_cast<std::int64_t>(c10::elementSize(dtype));
-  void* bytes = emucann::host_view(static_cast<char*>(data) + offset * width, static_cast<std::size_t>(elements * width));
+  void* bytes = emucann::host_view(static_cast<char*>(data) + offset * width,
+                                   static_cast<std::size_t>(elements * width));
   return at::from_blob(bytes, sizes, strides, at::TensorOptions().dtype(dtype));
 }
 
 extern "C" {
 
-EMUCANN_API aclTensor* aclCreateTensor(const int64_t* sizes, uint64_t dims, aclDataType type, const int64_t* strides,
-                                       int64_t offset, aclFormat format, const int64_t* storage_sizes,
-                                       uint64_t storage_dims, void* data) {
+EMUCANN_API aclTensor* aclCreateTensor(const int64_t* sizes, uint64_t dims, aclDataType type,
+                                       const int64_t* strides, int64_t offset, aclFormat format,
+                                       const int64_t* storage_sizes, uint64_t storage_dims, void* data) {
   auto* tensor = new aclTensor;
   tensor->sizes.assign(sizes, sizes + dims);
   tensor->strides.assign(strides, strides + dims);
@@ -137,6 +143,15 @@ EMUCANN_API aclTensor* aclCreateTensor(const int64_t* sizes, uint64_t dims, aclD
   tensor->format = format;
   tensor->data = data;
   return tensor;
+}
+
+// The array is the caller's, who frees it with delete[] (NonzeroKernelNpuOpApi.cpp in op-plugin).
+EMUCANN_API int aclGetViewShape(const aclTensor* tensor, int64_t** sizes, uint64_t* dims) {
+  const auto& known = tensor->found ? *tensor->found : tensor->sizes;
+  *dims = known.size();
+  *sizes = new int64_t[known.size()];
+  std::copy(known.begin(), known.end(), *sizes);
+  return ACL_SUCCESS;
 }
 
 EMUCANN_API aclScalar* aclCreateScalar(void* value, aclDataType type) {

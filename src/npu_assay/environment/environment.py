@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 from npu_assay.cache import cache_root, content_key, is_complete, tree_digest
-from npu_assay.cann.provider import Provider, Target, provider
+from npu_assay.cann.provider import Provider, Target
+from npu_assay.cann.providers import provider
 from npu_assay.cann.scripts import sourced
 from npu_assay.cann.tree import CannTree
 from npu_assay.environment.lock import Lock
@@ -35,8 +36,9 @@ _ALWAYS = {
 #: What the caller may set otherwise. One host is enough here: the engine's processes talk over loopback.
 _UNLESS_SET = {"VLLM_HOST_IP": "127.0.0.1"}
 
-#: Beside the stand-ins for CUDA's libraries: without it torch.cuda.is_available, which torch-npu asks at every step,
-#: searches the disk for a driver each time. (An empty value would mean something to vLLM's Triton detection.)
+#: Beside the stand-ins for CUDA's libraries: without it torch.cuda.is_available, which torch-npu asks at
+#: every step, searches the disk for a driver each time. (An empty value would mean something to vLLM's Triton
+#: detection.)
 _NO_CUDA = {"CUDA_VISIBLE_DEVICES": "-1"}
 
 

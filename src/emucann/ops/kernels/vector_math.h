@@ -1,23 +1,27 @@
-// Loops over floats that a compiler turns into vector instructions: sums in lanes, an exponential without branches.
+// Loops over floats that a compiler turns into vector instructions: sums in lanes, an exponential without
+// branches.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
+// A loop only becomes vector instructions if what it calls is in it.
+#define EMUCANN_INLINE __attribute__((always_inline)) inline
+
 namespace emucann::kernels {
 
-constexpr int lanes = 16;
+// Enough independent sums to keep a vector unit busy, few enough to stay in registers.
+constexpr int lanes = 8;
 
-// The sum of the lanes, in a fixed order.
-inline float sum_of(const float* partial) {
-  float eight[8];
-  for (int i = 0; i < 8; ++i) eight[i] = partial[i] + partial[i + 8];
-  float four[4];
-  for (int i = 0; i < 4; ++i) four[i] = eight[i] + eight[i + 4];
-  return (four[0] + four[2]) + (four[1] + four[3]);
+// The sum of the lanes, which it uses up, in a fixed order.
+EMUCANN_INLINE float sum_of(float* partial) {
+  for (int width = lanes / 2; width > 0; width /= 2) {
+    for (int lane = 0; lane < width; ++lane) partial[lane] += partial[lane + width];
+  }
+  return partial[0];
 }
 
-inline float dot(const float* a, const float* b, std::int64_t count) {
+EMUCANN_INLINE float dot(const float* a, const float* b, std::int64_t count) {
   float partial[lanes] = {};
   std::int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
@@ -29,7 +33,7 @@ inline float dot(const float* a, const float* b, std::int64_t count) {
 }
 
 // e^x for x <= 0, within 2 ulp; 0 below -87. (Cephes' split of x into n ln 2 + r and its polynomial for e^r.)
-inline float exp_of_negative(float x) {
+EMUCANN_INLINE float exp_of_negative(float x) {
   const float clamped = x < -87.0F ? -87.0F : x;
   constexpr float rounder = 12582912.0F;  // 1.5 * 2^23: adding it rounds to a whole number
   const float n = (clamped * 1.44269504F + rounder) - rounder;
@@ -44,7 +48,8 @@ inline float exp_of_negative(float x) {
   const std::int32_t bits = (static_cast<std::int32_t>(n) + 127) << 23;
   float power = 0;
   std::memcpy(&power, &bits, sizeof power);
-  return x < -87.0F ? 0.0F : p * power;
+  const float result = p * power;
+  return x < -87.0F ? 0.0F : result;
 }
 
 }  // namespace emucann::kernels

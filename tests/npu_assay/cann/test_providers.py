@@ -2,7 +2,7 @@
 
 import pytest
 
-from npu_assay.cann.provider import provider
+from npu_assay.cann.providers import provider
 from npu_assay.errors import UnusableError
 
 
