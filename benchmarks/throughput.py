@@ -22,7 +22,7 @@ from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.installed import installed
 from npu_assay.environment.lock import load_lock
-from npu_assay.errors import AssayError
+from npu_assay.errors import AssayError, UnusableError
 from npu_assay.logged import run_logged
 from npu_assay.project import SUITES
 
@@ -107,6 +107,12 @@ def versions(site_packages: Path, names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} {there[name].version}" for name in names)
 
 
+def require_threads(engine: Engine, threads: int) -> None:
+    """Wait until an engine has started. Raises UnusableError unless its kernels use that many threads."""
+    if (found := engine.ready().threads) != threads:
+        raise UnusableError(f"the {engine.name} engine computes with {found} threads, expected {threads}")
+
+
 def make_model(environment: Environment, folder: Path) -> Path:
     """Make the tiny model of the suites, with the environment's own libraries."""
     model = folder / "model"
@@ -132,7 +138,7 @@ def run(rounds: int, threads: int) -> Report:
     click.echo(f"model and logs are in {scratch}", err=True)
     model = make_model(environment, scratch)
     with ExitStack() as running:
-        engines, ready = [], []
+        engines: list[Engine] = []
         for number, contender in enumerate(contenders(environment, cpu_environment)):
             engine = Engine(
                 contender.name,
@@ -141,8 +147,8 @@ def run(rounds: int, threads: int) -> Report:
                 scratch / f"engine-{number}.log",
             )
             running.callback(engine.end)
+            require_threads(engine, threads)
             engines.append(engine)
-            ready.append(engine.ready())
         machine = describe_machine()
         *emulated, cpu = measure(engines, rounds)
     return Report(
@@ -153,9 +159,7 @@ def run(rounds: int, threads: int) -> Report:
         },
         facts={
             "machine": machine,
-            "threads of CPU kernels": ", ".join(
-                f"{e.name} {r.threads}" for e, r in zip(engines, ready, strict=True)
-            ),
+            "threads of CPU kernels": f"{threads} in each engine",
             "emulated": versions(environment.site_packages, _EMULATED_PARTS),
             "CPU engine": versions(cpu_environment.site_packages, _CPU_PARTS),
             "requests": f"{WORKLOAD.requests} prompts of {WORKLOAD.prompt_tokens} tokens, "

@@ -86,7 +86,11 @@ def test_the_end_of_a_process_is_clean(
 def test_an_error_that_nobody_asked_for_is_no_crash_at_the_end(
     environment: Environment, tmp_path: Path
 ) -> None:
-    program = "import torch; torch.gather(torch.ones(3, device='npu'), 0, torch.tensor([9], device='npu')); print('end')"
+    program = """
+import torch
+torch.gather(torch.ones(3, device='npu'), 0, torch.tensor([9], device='npu'))
+print('end')
+"""
     finished = run(environment, tmp_path, program)
     assert (finished.returncode, finished.stdout) == (0, "end\n")
 

@@ -1,5 +1,5 @@
-// Descriptors and attributes of the legacy op path (acl_base.h, acl_op.h). torch-npu fills them before it learns that
-// the op is refused, and destroys them afterwards: they only have to exist.
+// Descriptors and attributes of the legacy op path (acl_base.h, acl_op.h). torch-npu fills them before it
+// learns that the op is refused, and destroys them afterwards: they only have to exist.
 #include <cstdint>
 #include <vector>
 
@@ -21,14 +21,17 @@ struct aclopAttr {};
 
 extern "C" {
 
-EMUCANN_API aclDataBuffer* aclCreateDataBuffer(void* data, size_t bytes) { return new aclDataBuffer{data, bytes}; }
+EMUCANN_API aclDataBuffer* aclCreateDataBuffer(void* data, size_t bytes) {
+  return new aclDataBuffer{data, bytes};
+}
 
 EMUCANN_API aclError aclDestroyDataBuffer(const aclDataBuffer* buffer) {
   delete buffer;
   return ACL_SUCCESS;
 }
 
-EMUCANN_API aclTensorDesc* aclCreateTensorDesc(aclDataType type, int count, const int64_t* sizes, aclFormat format) {
+EMUCANN_API aclTensorDesc* aclCreateTensorDesc(aclDataType type, int count, const int64_t* sizes,
+                                               aclFormat format) {
   return new aclTensorDesc{type, format, std::vector<int64_t>(sizes, sizes + count)};
 }
 
@@ -38,7 +41,9 @@ EMUCANN_API aclDataType aclGetTensorDescType(const aclTensorDesc* descriptor) { 
 
 EMUCANN_API aclFormat aclGetTensorDescFormat(const aclTensorDesc* descriptor) { return descriptor->format; }
 
-EMUCANN_API size_t aclGetTensorDescNumDims(const aclTensorDesc* descriptor) { return descriptor->sizes.size(); }
+EMUCANN_API size_t aclGetTensorDescNumDims(const aclTensorDesc* descriptor) {
+  return descriptor->sizes.size();
+}
 
 EMUCANN_API aclError aclGetTensorDescDimV2(const aclTensorDesc* descriptor, size_t index, int64_t* size) {
   if (index >= descriptor->sizes.size()) {
@@ -69,10 +74,13 @@ EMUCANN_API aclError aclopSetAttrInt(aclopAttr*, const char*, int64_t) { return 
 EMUCANN_API aclError aclopSetAttrFloat(aclopAttr*, const char*, float) { return ACL_SUCCESS; }
 EMUCANN_API aclError aclopSetAttrString(aclopAttr*, const char*, const char*) { return ACL_SUCCESS; }
 EMUCANN_API aclError aclopSetAttrDataType(aclopAttr*, const char*, aclDataType) { return ACL_SUCCESS; }
-EMUCANN_API aclError aclopSetAttrListBool(aclopAttr*, const char*, int, const uint8_t*) { return ACL_SUCCESS; }
+EMUCANN_API aclError aclopSetAttrListBool(aclopAttr*, const char*, int, const uint8_t*) {
+  return ACL_SUCCESS;
+}
 EMUCANN_API aclError aclopSetAttrListInt(aclopAttr*, const char*, int, const int64_t*) { return ACL_SUCCESS; }
 EMUCANN_API aclError aclopSetAttrListFloat(aclopAttr*, const char*, int, const float*) { return ACL_SUCCESS; }
-EMUCANN_API aclError aclopSetAttrListListInt(aclopAttr*, const char*, int, const int*, const int64_t* const[]) {
+EMUCANN_API aclError aclopSetAttrListListInt(aclopAttr*, const char*, int, const int*,
+                                             const int64_t* const[]) {
   return ACL_SUCCESS;
 }
 }

@@ -14,12 +14,13 @@ std::string symbol_at(void* address) {
   Dl_info info;
   if (dladdr(address, &info) == 0 || info.dli_sname == nullptr) return "";
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status),
-                                                    std::free);
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status), std::free);
   return status == 0 ? name.get() : info.dli_sname;
 }
 
-// `at::_ops::svd::call(at::Tensor const&)` -> `svd`: PyTorch's dispatcher has one such function for each aten op.
+// `at::_ops::svd::call(at::Tensor const&)` -> `svd`: PyTorch's dispatcher has one such function for each aten
+// op.
 std::optional<std::string> dispatched_op(const std::string& symbol) {
   const std::string prefix = "at::_ops::";
   if (symbol.rfind(prefix, 0) != 0) return std::nullopt;

@@ -1,4 +1,5 @@
-// Compile options and the legacy op path (acl_op_compiler.h): options are remembered, nothing is ever compiled.
+// Compile options and the legacy op path (acl_op_compiler.h): options are remembered, nothing is ever
+// compiled.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -26,7 +27,8 @@ class Options {
 
  private:
   mutable std::mutex mutex_;
-  // torch-npu reads ACL_OP_JIT_COMPILE at start: anything but "disable" leads every op down the legacy compile path.
+  // torch-npu reads ACL_OP_JIT_COMPILE at start: anything but "disable" leads every op down the legacy
+  // compile path.
   std::map<aclCompileOpt, std::string> values_{{ACL_OP_JIT_COMPILE, "disable"}};
 };
 
@@ -37,8 +39,8 @@ Options& options() {
 
 bool known(aclCompileOpt option) { return option >= ACL_PRECISION_MODE && option <= ACL_OP_DEBUG_OPTION; }
 
-// The legacy path hands a graph of one op to CANN's graph compiler. Its ops are not there: to go on would leave the
-// outputs unwritten.
+// The legacy path hands a graph of one op to CANN's graph compiler. Its ops are not there: to go on would
+// leave the outputs unwritten.
 aclError refuse_op(const char* function, const char* op) {
   return fail(ACL_ERROR_OP_NOT_FOUND, std::string(function) + ": op " + (op != nullptr ? op : "(null)") +
                                           " has no aclnn form here and the emulator compiles no ops");
@@ -53,7 +55,8 @@ extern "C" {
 
 EMUCANN_API aclError aclSetCompileopt(aclCompileOpt option, const char* value) {
   if (!known(option) || value == nullptr) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclSetCompileopt: unknown option " + std::to_string(option) + " or no value");
+    return fail(ACL_ERROR_INVALID_PARAM,
+                "aclSetCompileopt: unknown option " + std::to_string(option) + " or no value");
   }
   if (option == ACL_OP_JIT_COMPILE) {
     // torch-npu sets this option just before it queues a legacy op: the last moment to refuse it at the call.
@@ -70,7 +73,8 @@ EMUCANN_API aclError aclGetCompileopt(aclCompileOpt option, char* value, size_t 
   const std::string text = options().get(option);
   if (!known(option) || value == nullptr || length < text.size() + 1) {
     return fail(ACL_ERROR_INVALID_PARAM, "aclGetCompileopt: unknown option " + std::to_string(option) +
-                                             " or a buffer under " + std::to_string(text.size() + 1) + " bytes");
+                                             " or a buffer under " + std::to_string(text.size() + 1) +
+                                             " bytes");
   }
   std::memcpy(value, text.c_str(), text.size() + 1);
   return ACL_SUCCESS;
@@ -79,15 +83,16 @@ EMUCANN_API aclError aclGetCompileopt(aclCompileOpt option, char* value, size_t 
 // Only says how the legacy path would compile.
 EMUCANN_API aclError aclopSetCompileFlag(aclOpCompileFlag) { return ACL_SUCCESS; }
 
-EMUCANN_API aclError aclopCompile(const char* op, int, const aclTensorDesc* const[], int, const aclTensorDesc* const[],
-                                  const aclopAttr*, aclopEngineType, aclopCompileType, const char*) {
+EMUCANN_API aclError aclopCompile(const char* op, int, const aclTensorDesc* const[], int,
+                                  const aclTensorDesc* const[], const aclopAttr*, aclopEngineType,
+                                  aclopCompileType, const char*) {
   return refuse_op("aclopCompile", op);
 }
 
 EMUCANN_API aclError aclopCompileAndExecute(const char* op, int, const aclTensorDesc* const[],
                                             const aclDataBuffer* const[], int, const aclTensorDesc* const[],
-                                            aclDataBuffer* const[], const aclopAttr*, aclopEngineType, aclopCompileType,
-                                            const char*, aclrtStream) {
+                                            aclDataBuffer* const[], const aclopAttr*, aclopEngineType,
+                                            aclopCompileType, const char*, aclrtStream) {
   return refuse_op("aclopCompileAndExecute", op);
 }
 

@@ -1,5 +1,5 @@
-// System parameters (aclSysParamOpt). CANN has one set a process and one a context; torch-npu looks both up in
-// libacl_op_compiler.so (its AclOpCompileInterface.cpp) and only writes them, so one set serves here.
+// System parameters (aclSysParamOpt). CANN has one set a process and one a context; torch-npu looks both up
+// in libacl_op_compiler.so (its AclOpCompileInterface.cpp) and only writes them, so one set serves here.
 #include <map>
 #include <mutex>
 #include <string>
@@ -46,7 +46,9 @@ EMUCANN_API aclError aclrtGetSysParamOpt(aclSysParamOpt option, int64_t* value) 
   return get("aclrtGetSysParamOpt", option, value);
 }
 
-EMUCANN_API aclError aclrtCtxSetSysParamOpt(aclSysParamOpt option, int64_t value) { return set(option, value); }
+EMUCANN_API aclError aclrtCtxSetSysParamOpt(aclSysParamOpt option, int64_t value) {
+  return set(option, value);
+}
 
 EMUCANN_API aclError aclrtCtxGetSysParamOpt(aclSysParamOpt option, int64_t* value) {
   return get("aclrtCtxGetSysParamOpt", option, value);

@@ -17,10 +17,11 @@ std::optional<std::uint64_t> number_in(const std::string& text, std::uint64_t lo
   return value < low || value > high ? std::nullopt : std::optional<std::uint64_t>(value);
 }
 
-std::uint64_t whole_number(const std::string& name, const std::string& text, std::uint64_t low, std::uint64_t high) {
+std::uint64_t whole_number(const std::string& name, const std::string& text, std::uint64_t low,
+                           std::uint64_t high) {
   if (const auto value = number_in(text, low, high)) return *value;
-  throw std::invalid_argument(name + "=" + text + ": expected a whole number from " + std::to_string(low) + " to " +
-                              std::to_string(high));
+  throw std::invalid_argument(name + "=" + text + ": expected a whole number from " + std::to_string(low) +
+                              " to " + std::to_string(high));
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -78,8 +79,9 @@ Fault parse_fault(const std::string& text) {
     const auto microseconds = number(2, 1);
     if (stream && microseconds && parts.size() == 3) return {Fault::Kind::stall, *stream, *microseconds};
   }
-  throw std::invalid_argument("EMUCANN_FAULT=" + text +
-                              ": expected flip-h2d:N, flip-d2h:N or stall:STREAM:MICROSECONDS, in whole numbers");
+  throw std::invalid_argument(
+      "EMUCANN_FAULT=" + text +
+      ": expected flip-h2d:N, flip-d2h:N or stall:STREAM:MICROSECONDS, in whole numbers");
 }
 
 const Config& config() {

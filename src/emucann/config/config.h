@@ -25,11 +25,12 @@ struct Config {
 // Parses the environment as it is now.
 Config config_from_environment();
 
-// The process's settings, parsed at the first call; aclInit and aclrtSetDevice refuse to start while error is not
-// empty.
+// The process's settings, parsed at the first call; aclInit and aclrtSetDevice refuse to start while error is
+// not empty.
 const Config& config();
 
-// Parses `flip-h2d:N`, `flip-d2h:N` or `stall:STREAM:MICROSECONDS`. Throws std::invalid_argument with one line.
+// Parses `flip-h2d:N`, `flip-d2h:N` or `stall:STREAM:MICROSECONDS`. Throws std::invalid_argument with one
+// line.
 Fault parse_fault(const std::string& text);
 
 }  // namespace emucann

@@ -24,7 +24,8 @@ thread_local Current current;
 
 void make_current(Context* context) { current = {context, context->device}; }
 
-// Contexts made by aclrtCreateContext and one primary context a device. Never destroyed: threads may hold them at exit.
+// Contexts made by aclrtCreateContext and one primary context a device. Never destroyed: threads may hold
+// them at exit.
 struct Contexts {
   std::mutex mutex;
   std::vector<std::unique_ptr<Context>> primary;
@@ -51,7 +52,8 @@ Contexts& contexts() {
 }
 
 aclError no_such_device(int device) {
-  return fail(ACL_ERROR_RT_INVALID_DEVICEID, "device " + std::to_string(device) + " does not exist: expected 0 to " +
+  return fail(ACL_ERROR_RT_INVALID_DEVICEID, "device " + std::to_string(device) +
+                                                 " does not exist: expected 0 to " +
                                                  std::to_string(config().devices - 1) + " (EMUCANN_DEVICES)");
 }
 
@@ -67,8 +69,9 @@ bool valid_device(int device) { return device >= 0 && device < config().devices;
 
 namespace {
 
-// Figures of an Atlas 800T A2 die: what torch.npu.get_device_properties shows on a 910B3 (20 AI cores with one cube and
-// two vector units each, 192 MiB of L2; Ascend product documentation). Memory is what EMUCANN_MEMORY_MB says.
+// Figures of an Atlas 800T A2 die: what torch.npu.get_device_properties shows on a 910B3 (20 AI cores with
+// one cube and two vector units each, 192 MiB of L2; Ascend product documentation). Memory is what
+// EMUCANN_MEMORY_MB says.
 constexpr std::int64_t cube_cores = 20;
 constexpr std::int64_t vector_cores = 40;
 constexpr std::int64_t ai_cpus = 6;
@@ -188,7 +191,8 @@ EMUCANN_API aclError aclGetDeviceCapability(uint32_t, aclDeviceInfo info, int64_
 }
 
 EMUCANN_API aclError aclrtGetDeviceInfo(uint32_t device, aclrtDevAttr attribute, int64_t* value) {
-  if (!emucann::valid_device(static_cast<int>(device))) return emucann::no_such_device(static_cast<int>(device));
+  if (!emucann::valid_device(static_cast<int>(device)))
+    return emucann::no_such_device(static_cast<int>(device));
   switch (attribute) {
     case ACL_DEV_ATTR_AICPU_CORE_NUM:
       *value = emucann::ai_cpus;

@@ -1,4 +1,5 @@
-// What this library says of itself. It must never pass for the vendor's: the symbol emucann_version exists only here.
+// What this library says of itself. It must never pass for the vendor's: the symbol emucann_version exists
+// only here.
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -21,10 +22,10 @@ EMUCANN_API aclError aclsysGetCANNVersion(aclCANNPackageName, aclCANNPackageVers
   return ACL_SUCCESS;
 }
 
-EMUCANN_API void aclAppLog(aclLogLevel level, const char* function, const char* file, uint32_t line, const char* format,
-                           ...) {
-  // CANN's own variable: 0 debug, 1 info, 2 warning, 3 error, 4 none. The vendor's default writes errors to its log
-  // files; here they go to stderr when asked for.
+EMUCANN_API void aclAppLog(aclLogLevel level, const char* function, const char* file, uint32_t line,
+                           const char* format, ...) {
+  // CANN's own variable: 0 debug, 1 info, 2 warning, 3 error, 4 none. The vendor's default writes errors to
+  // its log files; here they go to stderr when asked for.
   static const int lowest = [] {
     const char* text = std::getenv("ASCEND_GLOBAL_LOG_LEVEL");
     return text == nullptr ? 4 : std::atoi(text);
@@ -35,6 +36,7 @@ EMUCANN_API void aclAppLog(aclLogLevel level, const char* function, const char* 
   va_start(arguments, format);
   std::vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  std::fprintf(stderr, "[emucann log %d] %s:%u %s: %s\n", static_cast<int>(level), file, line, function, message);
+  std::fprintf(stderr, "[emucann log %d] %s:%u %s: %s\n", static_cast<int>(level), file, line, function,
+               message);
 }
 }

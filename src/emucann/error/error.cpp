@@ -37,5 +37,7 @@ EMUCANN_API const char* aclGetRecentErrMsg() {
 
 EMUCANN_API aclError aclrtPeekAtLastError(aclrtLastErrLevel) { return emucann::recent.code; }
 
-EMUCANN_API aclError aclrtGetLastError(aclrtLastErrLevel) { return std::exchange(emucann::recent.code, ACL_SUCCESS); }
+EMUCANN_API aclError aclrtGetLastError(aclrtLastErrLevel) {
+  return std::exchange(emucann::recent.code, ACL_SUCCESS);
+}
 }

@@ -18,7 +18,8 @@ struct Handles {
 };
 
 Handles& handles() {
-  static auto* instance = new Handles;  // never destroyed: torch-npu destroys communicators at exit, in any order
+  static auto* instance =
+      new Handles;  // never destroyed: torch-npu destroys communicators at exit, in any order
   return *instance;
 }
 
@@ -64,9 +65,11 @@ HcclResult guarded(const char* function, const std::function<void()>& body) {
 void enqueue_operation(const char* function, HcclComm handle, aclrtStream stream,
                        std::function<void(Communicator&)> body) {
   auto communicator = communicator_of(handle);
-  const aclError status = enqueue(
-      stream, function, [communicator = std::move(communicator), body = std::move(body)] { body(*communicator); });
-  if (status != ACL_SUCCESS) throw Error(HCCL_E_RUNTIME, "the stream refused it, aclError " + std::to_string(status));
+  const aclError status =
+      enqueue(stream, function,
+              [communicator = std::move(communicator), body = std::move(body)] { body(*communicator); });
+  if (status != ACL_SUCCESS)
+    throw Error(HCCL_E_RUNTIME, "the stream refused it, aclError " + std::to_string(status));
 }
 
 void require_pointer(const void* pointer, const char* what) {
@@ -86,8 +89,8 @@ void require_type(HcclDataType type) {
 void require_reduction(HcclDataType type, HcclReduceOp op) {
   require_type(type);
   if (!reducible(type, op)) {
-    throw Error(HCCL_E_NOT_SUPPORT,
-                "reduction " + std::to_string(op) + " of data type " + std::to_string(type) + " is not supported");
+    throw Error(HCCL_E_NOT_SUPPORT, "reduction " + std::to_string(op) + " of data type " +
+                                        std::to_string(type) + " is not supported");
   }
 }
 

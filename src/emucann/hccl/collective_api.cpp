@@ -36,8 +36,8 @@ HcclResult one_way(const char* function, HcclSendRecvType direction, void* buffe
 
 extern "C" {
 
-EMUCANN_API HcclResult HcclAllReduce(void* send, void* receive, uint64_t count, HcclDataType type, HcclReduceOp op,
-                                     HcclComm comm, aclrtStream stream) {
+EMUCANN_API HcclResult HcclAllReduce(void* send, void* receive, uint64_t count, HcclDataType type,
+                                     HcclReduceOp op, HcclComm comm, aclrtStream stream) {
   return guarded("HcclAllReduce", [&] {
     require_buffer(send, count, "sendBuf");
     require_buffer(receive, count, "recvBuf");
@@ -47,8 +47,8 @@ EMUCANN_API HcclResult HcclAllReduce(void* send, void* receive, uint64_t count, 
   });
 }
 
-EMUCANN_API HcclResult HcclReduce(void* send, void* receive, uint64_t count, HcclDataType type, HcclReduceOp op,
-                                  uint32_t root, HcclComm comm, aclrtStream stream) {
+EMUCANN_API HcclResult HcclReduce(void* send, void* receive, uint64_t count, HcclDataType type,
+                                  HcclReduceOp op, uint32_t root, HcclComm comm, aclrtStream stream) {
   return guarded("HcclReduce", [&] {
     const auto communicator = communicator_of(comm);
     require_rank(*communicator, root, "root");
@@ -60,8 +60,8 @@ EMUCANN_API HcclResult HcclReduce(void* send, void* receive, uint64_t count, Hcc
   });
 }
 
-EMUCANN_API HcclResult HcclReduceScatter(void* send, void* receive, uint64_t count, HcclDataType type, HcclReduceOp op,
-                                         HcclComm comm, aclrtStream stream) {
+EMUCANN_API HcclResult HcclReduceScatter(void* send, void* receive, uint64_t count, HcclDataType type,
+                                         HcclReduceOp op, HcclComm comm, aclrtStream stream) {
   return guarded("HcclReduceScatter", [&] {
     require_buffer(send, count, "sendBuf");
     require_buffer(receive, count, "recvBuf");
@@ -71,18 +71,19 @@ EMUCANN_API HcclResult HcclReduceScatter(void* send, void* receive, uint64_t cou
   });
 }
 
-EMUCANN_API HcclResult HcclBroadcast(void* buffer, uint64_t count, HcclDataType type, uint32_t root, HcclComm comm,
-                                     aclrtStream stream) {
+EMUCANN_API HcclResult HcclBroadcast(void* buffer, uint64_t count, HcclDataType type, uint32_t root,
+                                     HcclComm comm, aclrtStream stream) {
   return guarded("HcclBroadcast", [&] {
     require_rank(*communicator_of(comm), root, "root");
     require_buffer(buffer, count, "buf");
     require_type(type);
-    enqueue_operation("HcclBroadcast", comm, stream, [=](Communicator& c) { c.broadcast(root, buffer, count, type); });
+    enqueue_operation("HcclBroadcast", comm, stream,
+                      [=](Communicator& c) { c.broadcast(root, buffer, count, type); });
   });
 }
 
-EMUCANN_API HcclResult HcclScatter(void* send, void* receive, uint64_t count, HcclDataType type, uint32_t root,
-                                   HcclComm comm, aclrtStream stream) {
+EMUCANN_API HcclResult HcclScatter(void* send, void* receive, uint64_t count, HcclDataType type,
+                                   uint32_t root, HcclComm comm, aclrtStream stream) {
   return guarded("HcclScatter", [&] {
     const auto communicator = communicator_of(comm);
     require_rank(*communicator, root, "root");
@@ -94,8 +95,8 @@ EMUCANN_API HcclResult HcclScatter(void* send, void* receive, uint64_t count, Hc
   });
 }
 
-EMUCANN_API HcclResult HcclAllGather(void* send, void* receive, uint64_t count, HcclDataType type, HcclComm comm,
-                                     aclrtStream stream) {
+EMUCANN_API HcclResult HcclAllGather(void* send, void* receive, uint64_t count, HcclDataType type,
+                                     HcclComm comm, aclrtStream stream) {
   return guarded("HcclAllGather", [&] {
     require_buffer(send, count, "sendBuf");
     require_buffer(receive, count, "recvBuf");
@@ -106,8 +107,9 @@ EMUCANN_API HcclResult HcclAllGather(void* send, void* receive, uint64_t count, 
 }
 
 EMUCANN_API HcclResult HcclBarrier(HcclComm comm, aclrtStream stream) {
-  return guarded("HcclBarrier",
-                 [&] { enqueue_operation("HcclBarrier", comm, stream, [](Communicator& c) { c.barrier(); }); });
+  return guarded("HcclBarrier", [&] {
+    enqueue_operation("HcclBarrier", comm, stream, [](Communicator& c) { c.barrier(); });
+  });
 }
 
 EMUCANN_API HcclResult HcclSend(void* buffer, uint64_t count, HcclDataType type, uint32_t to, HcclComm comm,
@@ -120,7 +122,8 @@ EMUCANN_API HcclResult HcclRecv(void* buffer, uint64_t count, HcclDataType type,
   return one_way("HcclRecv", HCCL_RECV, buffer, count, type, from, comm, stream);
 }
 
-EMUCANN_API HcclResult HcclBatchSendRecv(HcclSendRecvItem* items, uint32_t count, HcclComm comm, aclrtStream stream) {
+EMUCANN_API HcclResult HcclBatchSendRecv(HcclSendRecvItem* items, uint32_t count, HcclComm comm,
+                                         aclrtStream stream) {
   return guarded("HcclBatchSendRecv", [&] {
     require_buffer(items, count, "sendRecvInfo");
     const auto communicator = communicator_of(comm);
@@ -137,11 +140,13 @@ EMUCANN_API HcclResult HcclBatchSendRecv(HcclSendRecvItem* items, uint32_t count
   });
 }
 
-// Counts and displacements are uint64_t arrays of the host, one entry a rank, in elements. They are read here.
-EMUCANN_API HcclResult HcclAlltoAllV(const void* send, const void* send_counts, const void* send_displacements,
-                                     HcclDataType send_type, const void* receive, const void* receive_counts,
-                                     const void* receive_displacements, HcclDataType receive_type, HcclComm comm,
-                                     aclrtStream stream) {
+// Counts and displacements are uint64_t arrays of the host, one entry a rank, in elements. They are read
+// here.
+EMUCANN_API HcclResult HcclAlltoAllV(const void* send, const void* send_counts,
+                                     const void* send_displacements, HcclDataType send_type,
+                                     const void* receive, const void* receive_counts,
+                                     const void* receive_displacements, HcclDataType receive_type,
+                                     HcclComm comm, aclrtStream stream) {
   return guarded("HcclAlltoAllV", [&] {
     for (const void* array : {send_counts, send_displacements, receive_counts, receive_displacements}) {
       require_pointer(array, "an array of counts or displacements");
@@ -156,8 +161,8 @@ EMUCANN_API HcclResult HcclAlltoAllV(const void* send, const void* send_counts, 
     for (uint32_t peer = 0; peer < communicator_of(comm)->ranks(); ++peer) {
       require_buffer(send, send_count[peer], "sendBuf");
       require_buffer(receive, receive_count[peer], "recvBuf");
-      transfers.push_back(
-          {HCCL_SEND, at_element(send, send_at[peer], send_type), send_count[peer] * element_bytes(send_type), peer});
+      transfers.push_back({HCCL_SEND, at_element(send, send_at[peer], send_type),
+                           send_count[peer] * element_bytes(send_type), peer});
       transfers.push_back({HCCL_RECV, at_element(receive, receive_at[peer], receive_type),
                            receive_count[peer] * element_bytes(receive_type), peer});
     }
@@ -167,9 +172,9 @@ EMUCANN_API HcclResult HcclAlltoAllV(const void* send, const void* send_counts, 
 }
 
 // Counts are those for one rank.
-EMUCANN_API HcclResult HcclAlltoAll(const void* send, uint64_t send_count, HcclDataType send_type, const void* receive,
-                                    uint64_t receive_count, HcclDataType receive_type, HcclComm comm,
-                                    aclrtStream stream) {
+EMUCANN_API HcclResult HcclAlltoAll(const void* send, uint64_t send_count, HcclDataType send_type,
+                                    const void* receive, uint64_t receive_count, HcclDataType receive_type,
+                                    HcclComm comm, aclrtStream stream) {
   return guarded("HcclAlltoAll", [&] {
     require_buffer(send, send_count, "sendBuf");
     require_buffer(receive, receive_count, "recvBuf");
@@ -177,8 +182,8 @@ EMUCANN_API HcclResult HcclAlltoAll(const void* send, uint64_t send_count, HcclD
     require_type(receive_type);
     std::vector<Transfer> transfers;
     for (uint32_t peer = 0; peer < communicator_of(comm)->ranks(); ++peer) {
-      transfers.push_back(
-          {HCCL_SEND, at_element(send, peer * send_count, send_type), send_count * element_bytes(send_type), peer});
+      transfers.push_back({HCCL_SEND, at_element(send, peer * send_count, send_type),
+                           send_count * element_bytes(send_type), peer});
       transfers.push_back({HCCL_RECV, at_element(receive, peer * receive_count, receive_type),
                            receive_count * element_bytes(receive_type), peer});
     }

@@ -26,8 +26,8 @@ Call call_of(HcclCMDType command, std::uint64_t count = 0, HcclDataType type = H
 }
 
 std::string describe(const Call& call) {
-  return "command " + std::to_string(call.command) + ", data type " + std::to_string(call.type) + ", root or op " +
-         std::to_string(call.detail) + ", count " + std::to_string(call.count);
+  return "command " + std::to_string(call.command) + ", data type " + std::to_string(call.type) +
+         ", root or op " + std::to_string(call.detail) + ", count " + std::to_string(call.count);
 }
 
 // Header::generation, taken apart.
@@ -56,8 +56,8 @@ void Communicator::wait_for_all() {
   for (std::uint32_t there = header.attached.load(); there < ranks_; there = header.attached.load()) {
     if (wait_while(header.attached, there, deadline)) continue;
     fail();
-    throw Error(HCCL_E_TIMEOUT, std::to_string(there) + " of " + std::to_string(ranks_) + " ranks joined " + name_ +
-                                    " in " + std::to_string(timeouts_.connect.count()) +
+    throw Error(HCCL_E_TIMEOUT, std::to_string(there) + " of " + std::to_string(ranks_) + " ranks joined " +
+                                    name_ + " in " + std::to_string(timeouts_.connect.count()) +
                                     " s (HCCL_CONNECT_TIMEOUT); look why the others did not start");
   }
   throw_if_failed();
@@ -66,7 +66,8 @@ void Communicator::wait_for_all() {
 void Communicator::throw_if_failed() const {
   const std::uint32_t failed = segment_.header().failed.load(std::memory_order_acquire);
   if (failed == 0) return;
-  throw Error(HCCL_E_REMOTE, "communicator " + name_ + " is unusable since rank " + std::to_string(failed - 1) +
+  throw Error(HCCL_E_REMOTE, "communicator " + name_ + " is unusable since rank " +
+                                 std::to_string(failed - 1) +
                                  " failed; look at that rank's error, then make a new communicator");
 }
 
@@ -104,18 +105,21 @@ void Communicator::meet(const Call& call, unsigned side) {
   } else if (!wait_while(header.generation, generation, Deadline(timeouts_.execute))) {
     std::string missing;
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-      if (segment_.seat(rank).rounds.load() != round) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+      if (segment_.seat(rank).rounds.load() != round)
+        missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
     }
     throw Error(HCCL_E_TIMEOUT, "rank " + std::to_string(rank_) + " of " + name_ + " waited " +
-                                    std::to_string(timeouts_.execute.count()) + " s (HCCL_EXEC_TIMEOUT) for rank " +
-                                    missing + "; look whether it is alive and makes the same calls");
+                                    std::to_string(timeouts_.execute.count()) +
+                                    " s (HCCL_EXEC_TIMEOUT) for rank " + missing +
+                                    "; look whether it is alive and makes the same calls");
   }
-  if (header.generation.load(std::memory_order_acquire) / one_barrier == generation / one_barrier) throw_if_failed();
+  if (header.generation.load(std::memory_order_acquire) / one_barrier == generation / one_barrier)
+    throw_if_failed();
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const Call& other = segment_.seat(rank).calls[side];
     if (other == call) continue;
-    throw Error(HCCL_E_PARA, "rank " + std::to_string(rank_) + " of " + name_ + " calls " + describe(call) + ", rank " +
-                                 std::to_string(rank) + " " + describe(other));
+    throw Error(HCCL_E_PARA, "rank " + std::to_string(rank_) + " of " + name_ + " calls " + describe(call) +
+                                 ", rank " + std::to_string(rank) + " " + describe(other));
   }
 }
 
@@ -133,7 +137,8 @@ void Communicator::rounds(const Call& call, std::size_t bytes, const Piece& put,
 }
 
 // receive = the sides of all ranks reduced in rank order, so that every rank gets the same bits.
-void Communicator::fold(void* receive, std::size_t bytes, HcclDataType type, HcclReduceOp op, unsigned side) const {
+void Communicator::fold(void* receive, std::size_t bytes, HcclDataType type, HcclReduceOp op,
+                        unsigned side) const {
   if (bytes == 0) return;
   std::memcpy(receive, segment_.round_bytes(0, side), bytes);
   for (std::uint32_t rank = 1; rank < ranks_; ++rank) {
@@ -153,7 +158,9 @@ void Communicator::all_reduce(const void* send, void* receive, std::uint64_t cou
         [&](std::size_t offset, std::size_t bytes, unsigned side) {
           if (bytes > 0) std::memcpy(segment_.round_bytes(rank_, side), from + offset, bytes);
         },
-        [&](std::size_t offset, std::size_t bytes, unsigned side) { fold(to + offset, bytes, type, op, side); });
+        [&](std::size_t offset, std::size_t bytes, unsigned side) {
+          fold(to + offset, bytes, type, op, side);
+        });
   });
 }
 
@@ -186,7 +193,8 @@ void Communicator::reduce_scatter(const void* send, void* receive, std::uint64_t
       rounds(
           call_of(HCCL_CMD_REDUCE_SCATTER, count, type, op), block,
           [&](std::size_t offset, std::size_t bytes, unsigned side) {
-            if (bytes > 0) std::memcpy(segment_.round_bytes(rank_, side), from + owner * block + offset, bytes);
+            if (bytes > 0)
+              std::memcpy(segment_.round_bytes(rank_, side), from + owner * block + offset, bytes);
           },
           [&](std::size_t offset, std::size_t bytes, unsigned side) {
             if (owner == rank_) fold(to + offset, bytes, type, op, side);
@@ -222,10 +230,12 @@ void Communicator::scatter(std::uint32_t root, const void* send, void* receive, 
       rounds(
           call_of(HCCL_CMD_SCATTER, count, type, root), block,
           [&](std::size_t offset, std::size_t bytes, unsigned side) {
-            if (from != nullptr) std::memcpy(segment_.round_bytes(root, side), from + owner * block + offset, bytes);
+            if (from != nullptr)
+              std::memcpy(segment_.round_bytes(root, side), from + owner * block + offset, bytes);
           },
           [&](std::size_t offset, std::size_t bytes, unsigned side) {
-            if (owner == rank_ && bytes > 0) std::memcpy(to + offset, segment_.round_bytes(root, side), bytes);
+            if (owner == rank_ && bytes > 0)
+              std::memcpy(to + offset, segment_.round_bytes(root, side), bytes);
           });
     }
   });
@@ -272,8 +282,8 @@ bool Communicator::advance(const Transfer& transfer, std::size_t& done) {
   } else {
     if (mailbox.transfer_bytes != transfer.bytes) {
       throw Error(HCCL_E_PARA, "rank " + std::to_string(from) + " of " + name_ + " sends " +
-                                   std::to_string(mailbox.transfer_bytes) + " bytes to rank " + std::to_string(to) +
-                                   ", which expects " + std::to_string(transfer.bytes));
+                                   std::to_string(mailbox.transfer_bytes) + " bytes to rank " +
+                                   std::to_string(to) + ", which expects " + std::to_string(transfer.bytes));
     }
     std::memcpy(own, segment_.mailbox_bytes(from, to), mailbox.piece_bytes);
   }
@@ -285,7 +295,8 @@ bool Communicator::advance(const Transfer& transfer, std::size_t& done) {
 
 void Communicator::exchange(const std::vector<Transfer>& transfers) {
   const auto any = [&](HcclSendRecvType direction) {
-    return std::any_of(transfers.begin(), transfers.end(), [&](const Transfer& t) { return t.direction == direction; });
+    return std::any_of(transfers.begin(), transfers.end(),
+                       [&](const Transfer& t) { return t.direction == direction; });
   };
   std::unique_lock sending(sending_, std::defer_lock);
   std::unique_lock receiving(receiving_, std::defer_lock);
@@ -297,7 +308,8 @@ void Communicator::exchange(const std::vector<Transfer>& transfers) {
       const std::uint32_t rung = segment_.seat(rank_).doorbell.load(std::memory_order_acquire);
       throw_if_failed();
       bool moved = false;
-      std::set<std::pair<int, std::uint32_t>> busy;  // an earlier transfer holds this direction with this peer
+      std::set<std::pair<int, std::uint32_t>>
+          busy;  // an earlier transfer holds this direction with this peer
       for (std::size_t i = 0; i < transfers.size(); ++i) {
         if (done[i] == transfers[i].bytes) continue;
         if (!busy.emplace(transfers[i].direction, transfers[i].peer).second) continue;

@@ -1,4 +1,5 @@
-// One rank of a communicator. Its operations run on a stream's thread and block it until the peers have taken part.
+// One rank of a communicator. Its operations run on a stream's thread and block it until the peers have taken
+// part.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +23,14 @@ struct Transfer {
   std::uint32_t peer;
 };
 
-// Counts are in elements and buffers are device or host addresses, as in hccl.h. Every operation throws Error: on a
-// peer that does something else (HCCL_E_PARA), on a time-out (HCCL_E_TIMEOUT), and, on the other ranks and from then
-// on, because a rank failed (HCCL_E_REMOTE).
+// Counts are in elements and buffers are device or host addresses, as in hccl.h. Every operation throws
+// Error: on a peer that does something else (HCCL_E_PARA), on a time-out (HCCL_E_TIMEOUT), and, on the other
+// ranks and from then on, because a rank failed (HCCL_E_REMOTE).
 class Communicator {
  public:
   // Takes the seat of rank; wait_for_all must follow.
-  Communicator(const RootInfo& root, std::uint32_t ranks, std::uint32_t rank, std::string name, Timeouts timeouts);
+  Communicator(const RootInfo& root, std::uint32_t ranks, std::uint32_t rank, std::string name,
+               Timeouts timeouts);
 
   void wait_for_all();  // until every seat is taken
 
@@ -40,21 +42,23 @@ class Communicator {
   void all_reduce(const void* send, void* receive, std::uint64_t count, HcclDataType type, HcclReduceOp op);
   void reduce_to(std::uint32_t root, const void* send, void* receive, std::uint64_t count, HcclDataType type,
                  HcclReduceOp op);
-  void reduce_scatter(const void* send, void* receive, std::uint64_t count, HcclDataType type, HcclReduceOp op);
+  void reduce_scatter(const void* send, void* receive, std::uint64_t count, HcclDataType type,
+                      HcclReduceOp op);
   void broadcast(std::uint32_t root, void* buffer, std::uint64_t count, HcclDataType type);
   void scatter(std::uint32_t root, const void* send, void* receive, std::uint64_t count, HcclDataType type);
   void all_gather(const void* send, void* receive, std::uint64_t count, HcclDataType type);
   void barrier();
 
-  // All at once, so that ranks that send to each other don't wait for each other. Transfers of one direction with one
-  // peer keep their order.
+  // All at once, so that ranks that send to each other don't wait for each other. Transfers of one direction
+  // with one peer keep their order.
   void exchange(const std::vector<Transfer>& transfers);
 
  private:
   using Piece = std::function<void(std::size_t offset, std::size_t bytes, unsigned side)>;
 
-  // Cuts `bytes` into pieces; for each, every rank runs put (writes its side of its seat), meets the others, checks
-  // that all make the same call, and runs take (reads the sides of others). At least one piece, if an empty one.
+  // Cuts `bytes` into pieces; for each, every rank runs put (writes its side of its seat), meets the others,
+  // checks that all make the same call, and runs take (reads the sides of others). At least one piece, if an
+  // empty one.
   void rounds(const Call& call, std::size_t bytes, const Piece& put, const Piece& take);
   void meet(const Call& call, unsigned side);
   void fold(void* receive, std::size_t bytes, HcclDataType type, HcclReduceOp op, unsigned side) const;
@@ -69,7 +73,8 @@ class Communicator {
   const std::string name_;
   const Timeouts timeouts_;
   const Segment segment_;
-  // Two streams of this rank take turns: one collective, one exchange that sends, one that receives at a time.
+  // Two streams of this rank take turns: one collective, one exchange that sends, one that receives at a
+  // time.
   std::mutex collective_, sending_, receiving_;
   unsigned side_ = 0;
 };

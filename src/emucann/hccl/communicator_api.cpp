@@ -7,7 +7,8 @@
 namespace emucann::hccl {
 namespace {
 
-// The part of HcclCommConfig that HcclCommConfigInit (hccl.h) writes into `reserved`: how much of it the caller knows.
+// The part of HcclCommConfig that HcclCommConfigInit (hccl.h) writes into `reserved`: how much of it the
+// caller knows.
 std::size_t config_bytes(const HcclCommConfig& config) {
   std::size_t size;
   std::memcpy(&size, &config, sizeof size);
@@ -19,7 +20,8 @@ std::size_t config_bytes(const HcclCommConfig& config) {
 
 std::string default_name(const RootInfo& root) {
   char text[64];
-  std::snprintf(text, sizeof text, "emucann_%d_%016llx", root.pid, static_cast<unsigned long long>(root.nonce));
+  std::snprintf(text, sizeof text, "emucann_%d_%016llx", root.pid,
+                static_cast<unsigned long long>(root.nonce));
   return text;
 }
 
@@ -41,12 +43,13 @@ Timeouts timeouts_of(const HcclCommConfig* config) {
 void require_place(std::uint32_t ranks, std::uint32_t rank) {
   constexpr std::uint32_t most = 1024;  // more processes than one host runs; keeps the segment's size sane
   if (ranks == 0 || ranks > most || rank >= ranks) {
-    throw Error(HCCL_E_PARA, "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + ": expected 1 to " +
-                                 std::to_string(most) + " ranks, counted from 0");
+    throw Error(HCCL_E_PARA, "rank " + std::to_string(rank) + " of " + std::to_string(ranks) +
+                                 ": expected 1 to " + std::to_string(most) + " ranks, counted from 0");
   }
 }
 
-HcclComm join(std::uint32_t ranks, const HcclRootInfo& info, std::uint32_t rank, const HcclCommConfig* config) {
+HcclComm join(std::uint32_t ranks, const HcclRootInfo& info, std::uint32_t rank,
+              const HcclCommConfig* config) {
   require_place(ranks, rank);
   RootInfo root;
   std::memcpy(&root, info.internal, sizeof root);
@@ -55,7 +58,8 @@ HcclComm join(std::uint32_t ranks, const HcclRootInfo& info, std::uint32_t rank,
     const RootInfo& root;
     ~Release() { Segment::release_root(root); }
   } release{root};
-  auto communicator = std::make_shared<Communicator>(root, ranks, rank, name_of(root, config), timeouts_of(config));
+  auto communicator =
+      std::make_shared<Communicator>(root, ranks, rank, name_of(root, config), timeouts_of(config));
   communicator->wait_for_all();
   return add_communicator(std::move(communicator));
 }
@@ -76,7 +80,8 @@ EMUCANN_API HcclResult HcclGetRootInfo(HcclRootInfo* info) {
   });
 }
 
-EMUCANN_API HcclResult HcclCommInitRootInfo(uint32_t ranks, const HcclRootInfo* info, uint32_t rank, HcclComm* comm) {
+EMUCANN_API HcclResult HcclCommInitRootInfo(uint32_t ranks, const HcclRootInfo* info, uint32_t rank,
+                                            HcclComm* comm) {
   return guarded("HcclCommInitRootInfo", [&] {
     require_pointer(info, "rootInfo");
     require_pointer(comm, "comm");
@@ -103,7 +108,8 @@ EMUCANN_API HcclResult HcclCommInitAll(uint32_t count, int32_t* devices, HcclCom
     const RootInfo root = Segment::create_root();
     std::vector<std::shared_ptr<Communicator>> ranks;
     for (uint32_t rank = 0; rank < count; ++rank) {
-      ranks.push_back(std::make_shared<Communicator>(root, count, rank, default_name(root), timeouts_of(nullptr)));
+      ranks.push_back(
+          std::make_shared<Communicator>(root, count, rank, default_name(root), timeouts_of(nullptr)));
     }
     Segment::release_root(root);
     for (uint32_t rank = 0; rank < count; ++rank) comms[rank] = add_communicator(std::move(ranks[rank]));
@@ -146,15 +152,17 @@ EMUCANN_API HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult* error) {
   });
 }
 
-// A caller may use capability C if C is below this. The communicator's name is honoured; the two before it (buffer
-// size, determinism) change nothing here. The execution time-out is also honoured but stands after ones that are not.
+// A caller may use capability C if C is below this. The communicator's name is honoured; the two before it
+// (buffer size, determinism) change nothing here. The execution time-out is also honoured but stands after
+// ones that are not.
 EMUCANN_API uint32_t HcclGetCommConfigCapability() { return HCCL_COMM_CONFIG_COMM_NAME + 1; }
 
 // Reductions run in rank order, so every setting of HCCL_DETERMINISTIC is already fulfilled.
 EMUCANN_API HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue) {
   return guarded("HcclSetConfig", [&] {
     if (config != HCCL_DETERMINISTIC) {
-      throw Error(HCCL_E_NOT_SUPPORT, "config " + std::to_string(config) + ": only HCCL_DETERMINISTIC is known");
+      throw Error(HCCL_E_NOT_SUPPORT,
+                  "config " + std::to_string(config) + ": only HCCL_DETERMINISTIC is known");
     }
   });
 }

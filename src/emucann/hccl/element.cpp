@@ -9,10 +9,12 @@
 namespace emucann::hccl {
 namespace {
 
-// The type in which T is computed: overflow of a signed integer would be undefined, of an unsigned one it wraps.
+// The type in which T is computed: overflow of a signed integer would be undefined, of an unsigned one it
+// wraps.
 template <typename T>
 struct Arithmetic {
-  using type = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::enable_if<true, T>>::type;
+  using type = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                           std::enable_if<true, T>>::type;
 };
 template <>
 struct Arithmetic<Float16> {
@@ -51,7 +53,8 @@ void reduce_as(void* target, const void* source, std::size_t count, HcclReduceOp
       return fold<T, Sum>(target, source, count, [](Sum a, Sum b) { return static_cast<Sum>(a + b); });
     case HCCL_REDUCE_PROD:
       return fold<T, Sum>(target, source, count, [](Sum a, Sum b) {
-        if constexpr (std::is_integral_v<Sum>) {  // narrow types are promoted to int, whose product may overflow
+        if constexpr (std::is_integral_v<Sum>) {  // narrow types are promoted to int, whose product may
+                                                  // overflow
           return static_cast<Sum>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
         } else {
           return a * b;

@@ -38,7 +38,8 @@ EMUCANN_API HcclResult HcclGroupStart() {
 
 EMUCANN_API HcclResult HcclGroupEnd() {
   return guarded("HcclGroupEnd", [] {
-    if (group.depth == 0) throw Error(HCCL_E_PARA, "no group is open on this thread; HcclGroupStart opens one");
+    if (group.depth == 0)
+      throw Error(HCCL_E_PARA, "no group is open on this thread; HcclGroupStart opens one");
     if (--group.depth > 0) return;
     for (auto& [place, transfers] : std::exchange(group.transfers, {})) {
       enqueue_operation("HcclGroupEnd", place.first, place.second,

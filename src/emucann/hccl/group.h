@@ -1,4 +1,5 @@
-// HcclGroupStart and HcclGroupEnd: sends and receives between them run as one exchange, so that none waits for another.
+// HcclGroupStart and HcclGroupEnd: sends and receives between them run as one exchange, so that none waits
+// for another.
 #pragma once
 
 #include "acl/acl.h"

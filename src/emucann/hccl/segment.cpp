@@ -95,14 +95,15 @@ Segment::Segment(const RootInfo& root, std::uint32_t ranks)
   std::uint64_t nonce = 0;
   if (file.get() < 0 || pread(file.get(), &nonce, sizeof nonce, offsetof(Header, nonce)) != sizeof nonce ||
       nonce != root.nonce) {
-    throw Error(HCCL_E_OPEN_FILE_FAILURE,
-                "can't open the segment of the root rank at " + path + " (" + (file.get() < 0 ? reason() : "reused") +
-                    "): the ranks must be processes of one user on one host, and the root must still wait for them");
+    throw Error(
+        HCCL_E_OPEN_FILE_FAILURE,
+        "can't open the segment of the root rank at " + path + " (" + (file.get() < 0 ? reason() : "reused") +
+            "): the ranks must be processes of one user on one host, and the root must still wait for them");
   }
   // Every rank grows it to the same size, so the order does not matter; it never shrinks.
-  struct stat status {};
-  if (fstat(file.get(), &status) != 0 ||
-      (static_cast<std::size_t>(status.st_size) < size_ && ftruncate(file.get(), static_cast<off_t>(size_)) != 0)) {
+  struct stat status{};
+  if (fstat(file.get(), &status) != 0 || (static_cast<std::size_t>(status.st_size) < size_ &&
+                                          ftruncate(file.get(), static_cast<off_t>(size_)) != 0)) {
     throw Error(HCCL_E_SYSCALL, "can't size the segment at " + path + ": " + reason());
   }
   void* address = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
@@ -113,8 +114,8 @@ Segment::Segment(const RootInfo& root, std::uint32_t ranks)
   std::uint32_t agreed = 0;
   if (!header().ranks.compare_exchange_strong(agreed, ranks) && agreed != ranks) {
     munmap(base_, size_);
-    throw Error(HCCL_E_PARA,
-                "this rank expects " + std::to_string(ranks) + " ranks, another one " + std::to_string(agreed));
+    throw Error(HCCL_E_PARA, "this rank expects " + std::to_string(ranks) + " ranks, another one " +
+                                 std::to_string(agreed));
   }
 }
 

@@ -9,9 +9,9 @@
 
 namespace emucann::hccl {
 
-// What HcclGetRootInfo hands out and the caller carries to the other ranks. The segment is an unnamed memory file
-// (memfd) of the root's process, opened by the others as /proc/<pid>/fd/<fd>: having no name, it can't be left behind,
-// not even by ranks that are killed, and it does not count against the size of /dev/shm.
+// What HcclGetRootInfo hands out and the caller carries to the other ranks. The segment is an unnamed memory
+// file (memfd) of the root's process, opened by the others as /proc/<pid>/fd/<fd>: having no name, it can't
+// be left behind, not even by ranks that are killed, and it does not count against the size of /dev/shm.
 struct RootInfo {
   char magic[16];
   std::int32_t pid;
@@ -50,11 +50,12 @@ struct alignas(64) Mailbox {
 
 struct alignas(64) Header {
   std::uint64_t nonce;
-  Word ranks;       // 0 until the first rank joins
-  Word attached;    // ranks that have joined
-  Word arrived;     // ranks that wait at the present barrier
-  Word generation;  // 2 * barriers passed, + 1 once a rank has failed: who waits sees which of the two woke it
-  Word failed;      // 0, or 1 + the rank whose operation failed first
+  Word ranks;     // 0 until the first rank joins
+  Word attached;  // ranks that have joined
+  Word arrived;   // ranks that wait at the present barrier
+  Word
+      generation;  // 2 * barriers passed, + 1 once a rank has failed: who waits sees which of the two woke it
+  Word failed;     // 0, or 1 + the rank whose operation failed first
 };
 
 class Segment {
@@ -66,8 +67,9 @@ class Segment {
   static RootInfo create_root();
   static void release_root(const RootInfo& root);
 
-  // Maps the root's segment, laid out for so many ranks. Throws Error(HCCL_E_PARA) if it isn't a root info of this
-  // emulator or the ranks disagree on their number, Error(HCCL_E_OPEN_FILE_FAILURE) if the root is gone or elsewhere.
+  // Maps the root's segment, laid out for so many ranks. Throws Error(HCCL_E_PARA) if it isn't a root info of
+  // this emulator or the ranks disagree on their number, Error(HCCL_E_OPEN_FILE_FAILURE) if the root is gone
+  // or elsewhere.
   Segment(const RootInfo& root, std::uint32_t ranks);
   ~Segment();
   Segment(const Segment&) = delete;
@@ -78,7 +80,9 @@ class Segment {
   Mailbox& mailbox(std::uint32_t from, std::uint32_t to) const {
     return *at<Mailbox>(mailboxes_ + pair(from, to) * sizeof(Mailbox));
   }
-  char* round_bytes(std::uint32_t rank, unsigned side) const { return at<char>(bytes_ + (2 * rank + side) * piece); }
+  char* round_bytes(std::uint32_t rank, unsigned side) const {
+    return at<char>(bytes_ + (2 * rank + side) * piece);
+  }
   char* mailbox_bytes(std::uint32_t from, std::uint32_t to) const {
     return at<char>(bytes_ + (2 * ranks_ + pair(from, to)) * piece);
   }

@@ -14,8 +14,8 @@ void read_seconds(const char* name, long low, long high, std::chrono::seconds& i
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);
   if (*end != '\0' || value < low || value > high) {
-    throw Error(HCCL_E_PARA, std::string(name) + "=" + text + ": expected whole seconds from " + std::to_string(low) +
-                                 " to " + std::to_string(high));
+    throw Error(HCCL_E_PARA, std::string(name) + "=" + text + ": expected whole seconds from " +
+                                 std::to_string(low) + " to " + std::to_string(high));
   }
   into = std::chrono::seconds(value);
 }

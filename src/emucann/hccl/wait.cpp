@@ -33,7 +33,8 @@ bool wait_while(const Word& word, std::uint32_t value, const Deadline& deadline)
       left.tv_sec = static_cast<std::time_t>(rest / 1'000'000'000);
       left.tv_nsec = static_cast<long>(rest % 1'000'000'000);
     }
-    // Whatever it returns (woken, changed meanwhile, interrupted, timed out), the loop looks at the word again.
+    // Whatever it returns (woken, changed meanwhile, interrupted, timed out), the loop looks at the word
+    // again.
     futex(word, FUTEX_WAIT, value, deadline.never_ ? nullptr : &left);
   }
   return true;

@@ -1,4 +1,5 @@
-// Waiting for another process: a thread sleeps in the kernel until a word of shared memory changes, or time is up.
+// Waiting for another process: a thread sleeps in the kernel until a word of shared memory changes, or time
+// is up.
 #pragma once
 
 #include <atomic>
@@ -7,7 +8,8 @@
 
 namespace emucann::hccl {
 
-// A counter in shared memory; who changes it calls wake_all. The kernel compares it by address, so it must be plain.
+// A counter in shared memory; who changes it calls wake_all. The kernel compares it by address, so it must be
+// plain.
 using Word = std::atomic<std::uint32_t>;
 static_assert(sizeof(Word) == 4 && Word::is_always_lock_free, "a futex is four plain bytes");
 

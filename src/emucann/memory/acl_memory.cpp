@@ -9,14 +9,16 @@
 namespace emucann {
 namespace {
 
-// torch-npu turns a message with the code EL0004 and these words into torch.OutOfMemoryError (NPUException.cpp).
+// torch-npu turns a message with the code EL0004 and these words into torch.OutOfMemoryError
+// (NPUException.cpp).
 aclError out_of_memory(const char* function, std::size_t bytes, int device) {
   const std::string what =
       std::string("EL0004: ") + function + ": Failed to allocate memory: " + std::to_string(bytes) + " bytes";
   if (device < 0) return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, what + " of the host's");
   return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, what + " on device " + std::to_string(device) + ", " +
                                                   std::to_string(memory().free_bytes(device)) + " free of " +
-                                                  std::to_string(memory().total_bytes()) + " (EMUCANN_MEMORY_MB)");
+                                                  std::to_string(memory().total_bytes()) +
+                                                  " (EMUCANN_MEMORY_MB)");
 }
 
 constexpr int on_host = -1;
@@ -30,7 +32,8 @@ aclError result(MemoryResult outcome, const char* function, std::size_t bytes = 
     case MemoryResult::unknown_address:
       return fail(ACL_ERROR_RT_PARAM_INVALID, std::string(function) + ": address or handle is not known");
     case MemoryResult::in_use:
-      return fail(ACL_ERROR_RT_PARAM_INVALID, std::string(function) + ": already in use, or only a part was asked for");
+      return fail(ACL_ERROR_RT_PARAM_INVALID,
+                  std::string(function) + ": already in use, or only a part was asked for");
   }
   return ACL_ERROR_RT_INTERNAL_ERROR;
 }
@@ -63,9 +66,12 @@ EMUCANN_API aclError aclrtMallocHost(void** pointer, size_t bytes) {
   return result(memory().allocate_pinned(bytes, pointer), "aclrtMallocHost", bytes);
 }
 
-EMUCANN_API aclError aclrtFreeHost(void* pointer) { return result(memory().release_pinned(pointer), "aclrtFreeHost"); }
+EMUCANN_API aclError aclrtFreeHost(void* pointer) {
+  return result(memory().release_pinned(pointer), "aclrtFreeHost");
+}
 
-EMUCANN_API aclError aclrtHostRegister(void* pointer, uint64_t bytes, aclrtHostRegisterType, void** device_pointer) {
+EMUCANN_API aclError aclrtHostRegister(void* pointer, uint64_t bytes, aclrtHostRegisterType,
+                                       void** device_pointer) {
   // The host's bytes are reachable from ops under the same address.
   if (device_pointer != nullptr) *device_pointer = pointer;
   return result(memory().pin(pointer, bytes), "aclrtHostRegister", bytes);
@@ -102,8 +108,8 @@ EMUCANN_API aclError aclrtReleaseMemAddress(void* pointer) {
   return result(memory().release_reserved(pointer), "aclrtReleaseMemAddress");
 }
 
-EMUCANN_API aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t bytes, const aclrtPhysicalMemProp* property,
-                                         uint64_t) {
+EMUCANN_API aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t bytes,
+                                         const aclrtPhysicalMemProp* property, uint64_t) {
   const int device = static_cast<int>(property->location.id);
   if (!emucann::valid_device(device)) return emucann::fail(ACL_ERROR_RT_INVALID_DEVICEID, "no such device");
   emucann::Physical* physical = nullptr;
@@ -116,8 +122,10 @@ EMUCANN_API aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
   return result(memory().destroy_physical(static_cast<emucann::Physical*>(handle)), "aclrtFreePhysical");
 }
 
-EMUCANN_API aclError aclrtMapMem(void* pointer, size_t bytes, size_t offset, aclrtDrvMemHandle handle, uint64_t) {
-  return result(memory().map(pointer, bytes, offset, static_cast<emucann::Physical*>(handle)), "aclrtMapMem", bytes);
+EMUCANN_API aclError aclrtMapMem(void* pointer, size_t bytes, size_t offset, aclrtDrvMemHandle handle,
+                                 uint64_t) {
+  return result(memory().map(pointer, bytes, offset, static_cast<emucann::Physical*>(handle)), "aclrtMapMem",
+                bytes);
 }
 
 EMUCANN_API aclError aclrtUnmapMem(void* pointer) { return result(memory().unmap(pointer), "aclrtUnmapMem"); }

@@ -1,9 +1,9 @@
 // Device addresses that the host can't touch, and the bytes behind them.
 //
-// Two spans of address space of one size are reserved. Device pointers point into the first, which stays PROT_NONE:
-// host code that reads a device pointer crashes, as it would on hardware. The bytes live in the second, at a fixed
-// distance; only copies and ops go there. (PyTorch's OpenReg opens and closes the pages around each kernel instead; a
-// second mapping costs nothing per op and holds while other threads run.)
+// Two spans of address space of one size are reserved. Device pointers point into the first, which stays
+// PROT_NONE: host code that reads a device pointer crashes, as it would on hardware. The bytes live in the
+// second, at a fixed distance; only copies and ops go there. (PyTorch's OpenReg opens and closes the pages
+// around each kernel instead; a second mapping costs nothing per op and holds while other threads run.)
 #pragma once
 
 #include <cstddef>

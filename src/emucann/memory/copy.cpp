@@ -54,8 +54,9 @@ void* side(const void* pointer, std::size_t bytes, bool device, const char* whic
 void apply_fault(void* destination, std::size_t bytes, Direction way) {
   static std::atomic<std::uint64_t> copies{0};
   const auto& fault = config().fault;
-  const bool counted = (fault.kind == Fault::Kind::flip_host_to_device && way.to_device && !way.from_device) ||
-                       (fault.kind == Fault::Kind::flip_device_to_host && way.from_device && !way.to_device);
+  const bool counted =
+      (fault.kind == Fault::Kind::flip_host_to_device && way.to_device && !way.from_device) ||
+      (fault.kind == Fault::Kind::flip_device_to_host && way.from_device && !way.to_device);
   if (!counted || copies.fetch_add(1) + 1 != fault.nth) return;
   static_cast<unsigned char*>(destination)[bytes / 2] ^= 1U;
 }
@@ -72,8 +73,8 @@ aclError guarded(F copy_now) {
 }
 
 aclError too_small(std::size_t room, std::size_t bytes) {
-  return fail(ACL_ERROR_RT_PARAM_INVALID, "copy: the destination has room for " + std::to_string(room) + " bytes, " +
-                                              std::to_string(bytes) + " were to be copied");
+  return fail(ACL_ERROR_RT_PARAM_INVALID, "copy: the destination has room for " + std::to_string(room) +
+                                              " bytes, " + std::to_string(bytes) + " were to be copied");
 }
 
 }  // namespace
@@ -102,12 +103,13 @@ EMUCANN_API aclError aclrtMemcpy(void* destination, size_t room, const void* sou
 EMUCANN_API aclError aclrtMemcpyAsync(void* destination, size_t room, const void* source, size_t bytes,
                                       aclrtMemcpyKind kind, aclrtStream stream) {
   if (bytes > room) return emucann::too_small(room, bytes);
-  return emucann::enqueue(stream, "aclrtMemcpyAsync", [=] { emucann::copy(destination, source, bytes, kind); });
+  return emucann::enqueue(stream, "aclrtMemcpyAsync",
+                          [=] { emucann::copy(destination, source, bytes, kind); });
 }
 
 // The attributes say where each side is; the addresses say it too.
-EMUCANN_API aclError aclrtMemcpyBatch(void** destinations, size_t* rooms, void** sources, size_t* sizes, size_t count,
-                                      aclrtMemcpyBatchAttr*, size_t*, size_t, size_t* failed) {
+EMUCANN_API aclError aclrtMemcpyBatch(void** destinations, size_t* rooms, void** sources, size_t* sizes,
+                                      size_t count, aclrtMemcpyBatchAttr*, size_t*, size_t, size_t* failed) {
   for (size_t i = 0; i < count; ++i) {
     const aclError code = aclrtMemcpy(destinations[i], rooms[i], sources[i], sizes[i], ACL_MEMCPY_DEFAULT);
     if (code == ACL_SUCCESS) continue;
@@ -118,10 +120,11 @@ EMUCANN_API aclError aclrtMemcpyBatch(void** destinations, size_t* rooms, void**
 }
 
 EMUCANN_API aclError aclrtMemcpyBatchAsync(void** destinations, size_t* rooms, void** sources, size_t* sizes,
-                                           size_t count, aclrtMemcpyBatchAttr*, size_t*, size_t, size_t* failed,
-                                           aclrtStream stream) {
+                                           size_t count, aclrtMemcpyBatchAttr*, size_t*, size_t,
+                                           size_t* failed, aclrtStream stream) {
   for (size_t i = 0; i < count; ++i) {
-    const aclError code = aclrtMemcpyAsync(destinations[i], rooms[i], sources[i], sizes[i], ACL_MEMCPY_DEFAULT, stream);
+    const aclError code =
+        aclrtMemcpyAsync(destinations[i], rooms[i], sources[i], sizes[i], ACL_MEMCPY_DEFAULT, stream);
     if (code == ACL_SUCCESS) continue;
     if (failed != nullptr) *failed = i;
     return code;
@@ -134,7 +137,8 @@ EMUCANN_API aclError aclrtMemset(void* pointer, size_t room, int32_t value, size
   return guarded([&] { std::memset(emucann::host_view(pointer, bytes), value, bytes); });
 }
 
-EMUCANN_API aclError aclrtMemsetAsync(void* pointer, size_t room, int32_t value, size_t bytes, aclrtStream stream) {
+EMUCANN_API aclError aclrtMemsetAsync(void* pointer, size_t room, int32_t value, size_t bytes,
+                                      aclrtStream stream) {
   if (bytes > room) return emucann::too_small(room, bytes);
   return emucann::enqueue(stream, "aclrtMemsetAsync",
                           [=] { std::memset(emucann::host_view(pointer, bytes), value, bytes); });

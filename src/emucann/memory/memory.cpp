@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::size_t granule = 512;
 
-std::size_t round_up(std::size_t bytes) { return bytes == 0 ? granule : (bytes + granule - 1) / granule * granule; }
+std::size_t round_up(std::size_t bytes) {
+  return bytes == 0 ? granule : (bytes + granule - 1) / granule * granule;
+}
 
 std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
@@ -156,13 +158,15 @@ MemoryResult Memory::destroy_physical(Physical* handle) {
   return MemoryResult::ok;
 }
 
-// The bytes live behind the address, not in the handle: a handle can be mapped once, whole, and loses its content when
-// unmapped. torch-npu's expandable segments and vllm-ascend's sleep mode do no more than that.
+// The bytes live behind the address, not in the handle: a handle can be mapped once, whole, and loses its
+// content when unmapped. torch-npu's expandable segments and vllm-ascend's sleep mode do no more than that.
 MemoryResult Memory::map(void* pointer, std::size_t bytes, std::size_t offset, Physical* handle) {
   const std::lock_guard<std::shared_mutex> lock(mutex_);
-  if (physical_.count(handle) == 0 || !window_.is_reserved(pointer, bytes)) return MemoryResult::unknown_address;
+  if (physical_.count(handle) == 0 || !window_.is_reserved(pointer, bytes))
+    return MemoryResult::unknown_address;
   if (address_of(pointer) % AddressWindow::page != 0) return MemoryResult::unknown_address;
-  if (handle->mapped || offset != 0 || bytes != handle->bytes || overlaps(pointer, bytes)) return MemoryResult::in_use;
+  if (handle->mapped || offset != 0 || bytes != handle->bytes || overlaps(pointer, bytes))
+    return MemoryResult::in_use;
   if (!window_.commit(pointer, bytes)) return MemoryResult::out_of_memory;
   Allocation allocation;
   allocation.bytes = bytes;
@@ -242,7 +246,8 @@ Memory& memory() {
 void zero(void* host_bytes, std::size_t bytes) {
   const std::uintptr_t begin = address_of(host_bytes);
   const std::uintptr_t end = begin + bytes;
-  const std::uintptr_t first_page = (begin + AddressWindow::page - 1) / AddressWindow::page * AddressWindow::page;
+  const std::uintptr_t first_page =
+      (begin + AddressWindow::page - 1) / AddressWindow::page * AddressWindow::page;
   const std::uintptr_t last_page = end / AddressWindow::page * AddressWindow::page;
   constexpr std::size_t worth_a_call = std::size_t{1} << 20;
   if (last_page < first_page + worth_a_call) {

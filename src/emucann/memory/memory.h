@@ -26,7 +26,8 @@ class Memory {
  public:
   Memory(int devices, std::size_t bytes_per_device);
 
-  // Device memory, zero filled. CANN aligns to 512 bytes and rounds up to it; so does this (aclrtMalloc in acl_rt.h).
+  // Device memory, zero filled. CANN aligns to 512 bytes and rounds up to it; so does this (aclrtMalloc in
+  // acl_rt.h).
   MemoryResult allocate(int device, std::size_t bytes, void** pointer);
   MemoryResult allocate_pinned(std::size_t bytes, void** pointer);
   MemoryResult release(void* pointer);         // device memory
@@ -36,7 +37,8 @@ class Memory {
   MemoryResult pin(void* pointer, std::size_t bytes);
   MemoryResult unpin(void* pointer);
 
-  // Virtual memory management: addresses and physical memory apart, then mapped (torch-npu's expandable segments).
+  // Virtual memory management: addresses and physical memory apart, then mapped (torch-npu's expandable
+  // segments).
   MemoryResult reserve(std::size_t bytes, void** pointer);
   MemoryResult release_reserved(void* pointer);
   MemoryResult create_physical(int device, std::size_t bytes, Physical** handle);

@@ -4,7 +4,8 @@ namespace emucann::npu_smi {
 namespace {
 
 int id_of(const std::string& option, const std::string& text) {
-  const bool digits = !text.empty() && text.size() <= 5 && text.find_first_not_of("0123456789") == std::string::npos;
+  const bool digits =
+      !text.empty() && text.size() <= 5 && text.find_first_not_of("0123456789") == std::string::npos;
   if (!digits) throw UsageError(option + " " + text + ": expected a number");
   return std::stoi(text);
 }
@@ -24,7 +25,8 @@ Arguments parse_arguments(const std::vector<std::string>& words) {
     arguments.command = Arguments::Command::version;
     return arguments;
   }
-  if (words[0] != "info") throw UsageError(words[0] + ": the emulator knows the command info (see npu-smi --help)");
+  if (words[0] != "info")
+    throw UsageError(words[0] + ": the emulator knows the command info (see npu-smi --help)");
   arguments.command = Arguments::Command::table;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& option = words[i];
@@ -44,8 +46,10 @@ Arguments parse_arguments(const std::vector<std::string>& words) {
   }
   const bool takes_ids =
       arguments.command == Arguments::Command::health || arguments.command == Arguments::Command::board;
-  if (!takes_ids && (arguments.npu || arguments.chip)) throw UsageError("-i and -c go with info -t health or board");
-  if (arguments.chip && !arguments.npu) throw UsageError("-c " + std::to_string(*arguments.chip) + " needs -i");
+  if (!takes_ids && (arguments.npu || arguments.chip))
+    throw UsageError("-i and -c go with info -t health or board");
+  if (arguments.chip && !arguments.npu)
+    throw UsageError("-c " + std::to_string(*arguments.chip) + " needs -i");
   return arguments;
 }
 

@@ -57,18 +57,21 @@ std::string table(const Devices& devices) {
   std::string text = "+" + std::string(96, '-') + "+\n";
   text += format("| npu-smi %-24s Version: %-53s|\n", devices.version.c_str(), devices.version.c_str());
   text += thin;
-  text += "| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|\n";
-  text += "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |\n";
+  text +=
+      "| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|\n";
+  text +=
+      "| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |\n";
   text += thick;
   for (int npu = 0; npu < devices.count; ++npu) {
-    text += format("| %-5d %-19s | %-13s | %-11s %-17s %-20s |\n", npu, devices.chip.c_str(), "OK", "0.0", "0",
-                   usage(0, 0).c_str());
-    text += format("| %-25s | %-13s | %-11s %-17s %-20s |\n", "0", bus_id(npu).c_str(), "0", usage(0, 0).c_str(),
-                   usage(0, devices.memory_mb).c_str());
+    text += format("| %-5d %-19s | %-13s | %-11s %-17s %-20s |\n", npu, devices.chip.c_str(), "OK", "0.0",
+                   "0", usage(0, 0).c_str());
+    text += format("| %-25s | %-13s | %-11s %-17s %-20s |\n", "0", bus_id(npu).c_str(), "0",
+                   usage(0, 0).c_str(), usage(0, devices.memory_mb).c_str());
     text += thick;
   }
   text += thin;
-  text += "| NPU     Chip              | Process id    | Process name             | Process memory(MB)      |\n";
+  text +=
+      "| NPU     Chip              | Process id    | Process name             | Process memory(MB)      |\n";
   text += thick;
   for (int npu = 0; npu < devices.count; ++npu) {
     text += format("| %-95s|\n", ("No running processes found in NPU " + std::to_string(npu)).c_str());
@@ -100,18 +103,20 @@ std::string list(const Devices& devices) {
 }
 
 std::string health(const Devices& devices, std::optional<int> npu, std::optional<int> chip) {
-  if (chip) return field("Health Status", "OK") + field("Error Code", "NA") + field("Error Information", "NA");
+  if (chip)
+    return field("Health Status", "OK") + field("Error Code", "NA") + field("Error Information", "NA");
   return of_each(devices, npu, [](int) { return field("Health", "OK"); });
 }
 
 std::string board(const Devices& devices, std::optional<int> npu, std::optional<int> chip) {
   if (chip) return chip_board(devices, *npu, *chip);
   return of_each(devices, npu, [&](int id) {
-    return (npu ? field("NPU ID", std::to_string(id)) : "") + field("Product Name", "emulated") + field("Model", "NA") +
-           field("Manufacturer", "emulated") + field("Serial Number", format("EMULATED%04d", id)) +
-           field("Software Version", devices.version) + field("Firmware Version", devices.version) +
-           field("Board ID", "NA") + field("PCB ID", "NA") + field("BOM ID", "NA") +
-           field("PCIe Bus Info", bus_id(id)) + field("Chip Count", "1") + field("Faulty Chip Count", "0");
+    return (npu ? field("NPU ID", std::to_string(id)) : "") + field("Product Name", "emulated") +
+           field("Model", "NA") + field("Manufacturer", "emulated") +
+           field("Serial Number", format("EMULATED%04d", id)) + field("Software Version", devices.version) +
+           field("Firmware Version", devices.version) + field("Board ID", "NA") + field("PCB ID", "NA") +
+           field("BOM ID", "NA") + field("PCIe Bus Info", bus_id(id)) + field("Chip Count", "1") +
+           field("Faulty Chip Count", "0");
   });
 }
 

@@ -17,7 +17,8 @@ struct Devices {
 std::string table(const Devices& devices);    // info
 std::string mapping(const Devices& devices);  // info -m
 std::string list(const Devices& devices);     // info -l
-// info -t health and -t board: of one NPU, or with no npu of each, below its NPU ID. chip 0 is the NPU, 1 the Mcu.
+// info -t health and -t board: of one NPU, or with no npu of each, below its NPU ID. chip 0 is the NPU, 1 the
+// Mcu.
 std::string health(const Devices& devices, std::optional<int> npu, std::optional<int> chip);
 std::string board(const Devices& devices, std::optional<int> npu, std::optional<int> chip);
 

@@ -12,7 +12,8 @@ using namespace emucann::npu_smi;
 
 namespace {
 
-const char* const help = R"(npu-smi of the emulated CANN: answers for EMUCANN_DEVICES devices, in the layout of a 910B3.
+const char* const help =
+    R"(npu-smi of the emulated CANN: answers for EMUCANN_DEVICES devices, in the layout of a 910B3.
   npu-smi info                             all devices
   npu-smi info -m                          NPU ID, Chip ID and Chip Logic ID
   npu-smi info -l                          devices, one after the other
@@ -37,8 +38,8 @@ void require_ids(const Devices& devices, const Arguments& arguments) {
                      std::to_string(devices.count - 1) + ", as EMUCANN_DEVICES says");
   }
   if (arguments.chip && *arguments.chip > 1) {
-    throw UsageError("NPU " + std::to_string(*arguments.npu) + " has no chip " + std::to_string(*arguments.chip) +
-                     ": expected 0 (NPU) or 1 (Mcu)");
+    throw UsageError("NPU " + std::to_string(*arguments.npu) + " has no chip " +
+                     std::to_string(*arguments.chip) + ": expected 0 (NPU) or 1 (Mcu)");
   }
 }
 

@@ -16,7 +16,8 @@ struct Inputs {
   at::Tensor values;
   at::Tensor mask;
   at::Tensor block_table;  // [batch, blocks] int32
-  std::vector<std::int64_t> query_ends;  // TND: cumulative tokens; else tokens of each sequence, or empty for all
+  std::vector<std::int64_t>
+      query_ends;  // TND: cumulative tokens; else tokens of each sequence, or empty for all
   std::vector<std::int64_t> key_lengths;
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
@@ -26,12 +27,10 @@ struct Inputs {
   std::string layout;
 };
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw std::runtime_error(what + " is not emulated");
-}
+[[noreturn]] void refuse(const std::string& what) { throw std::runtime_error(what + " is not emulated"); }
 
-// [blocks, block_size, kv_heads, dim] over a paged cache, which CANN takes as [blocks, block_size, kv_heads * dim] or
-// [blocks, kv_heads, block_size, dim].
+// [blocks, block_size, kv_heads, dim] over a paged cache, which CANN takes as [blocks, block_size, kv_heads *
+// dim] or [blocks, kv_heads, block_size, dim].
 at::Tensor pages(const at::Tensor& cache, std::int64_t kv_heads) {
   if (cache.dim() == 3) return cache.view({cache.size(0), cache.size(1), kv_heads, cache.size(2) / kv_heads});
   if (cache.dim() == 4) return cache.transpose(1, 2);
@@ -47,8 +46,8 @@ at::Tensor batched(const at::Tensor& t, const std::string& layout, std::int64_t 
   refuse("attention layout " + layout);
 }
 
-// Sparse modes (CANN's aclnnFusedInferAttentionScore document): 0 the mask as it is, 2 causal aligned to the begin, 3 to
-// the end, 4 a band of pre_tokens before that diagonal.
+// Sparse modes (CANN's aclnnFusedInferAttentionScore document): 0 the mask as it is, 2 causal aligned to the
+// begin, 3 to the end, 4 a band of pre_tokens before that diagonal.
 Masking masking(const Inputs& in, std::int64_t sequence, std::int64_t queries, std::int64_t keys) {
   Masking result;
   switch (in.sparse_mode) {
@@ -76,7 +75,8 @@ Masking masking(const Inputs& in, std::int64_t sequence, std::int64_t queries, s
 }
 
 // The cache's sequence of a block table's row.
-KeyValue paged_sequence(const Inputs& in, const KeyValue& cache, const at::Tensor& table, std::int64_t index) {
+KeyValue paged_sequence(const Inputs& in, const KeyValue& cache, const at::Tensor& table,
+                        std::int64_t index) {
   if (index >= table.size(0)) {
     throw std::runtime_error("attention: the block table has no row for sequence " + std::to_string(index));
   }
@@ -111,8 +111,9 @@ KeyValue cache_of(const at::Tensor& keys, const at::Tensor& values) {
 void attend_packed(const Inputs& in, const at::Tensor& table, const at::Tensor& out, const at::Tensor& lse) {
   const Heads queries(in.query);
   const Heads result(out);
-  const KeyValue cache = table.defined() ? cache_of(pages(in.keys, in.kv_heads), pages(in.values, in.kv_heads))
-                                         : cache_of(in.keys, in.values);
+  const KeyValue cache = table.defined()
+                             ? cache_of(pages(in.keys, in.kv_heads), pages(in.values, in.kv_heads))
+                             : cache_of(in.keys, in.values);
   std::int64_t begin = 0;
   std::int64_t key_begin = 0;
   for (std::size_t i = 0; i < in.query_ends.size(); ++i) {
@@ -142,7 +143,8 @@ void attend_batched(const Inputs& in, const at::Tensor& table, const at::Tensor&
       const auto cache = cache_of(pages(in.keys, in.kv_heads), pages(in.values, in.kv_heads));
       sequence = paged_sequence(in, cache, table, i);
     } else {
-      sequence = cache_of(batched(in.keys, in.layout, in.kv_heads)[i], batched(in.values, in.layout, in.kv_heads)[i]);
+      sequence = cache_of(batched(in.keys, in.layout, in.kv_heads)[i],
+                          batched(in.values, in.layout, in.kv_heads)[i]);
       sequence.length = in.key_lengths.empty() ? sequence.keys.rows.rows : in.key_lengths.at(at);
     }
     emucann::kernels::attention(Heads(queries[i]).slice(0, count), sequence, in.scale,
@@ -178,10 +180,11 @@ OP(aclnnFusedInferAttentionScoreV3, (Tensor, query), (Tensors, key), (Tensors, v
    (Tensor, kv_padding_size), (Tensor, key_antiquant_scale), (Tensor, key_antiquant_offset),
    (Tensor, value_antiquant_scale), (Tensor, value_antiquant_offset), (Tensor, key_shared_prefix),
    (Tensor, value_shared_prefix), (Ints, actual_shared_prefix_len), (Tensor, query_rope), (Tensor, key_rope),
-   (Tensor, key_rope_antiquant_scale), (Int64, num_heads), (Double, scale), (Int64, pre_tokens), (Int64, next_tokens),
-   (Text, input_layout), (Int64, num_key_value_heads), (Int64, sparse_mode), (Int64, inner_precise),
-   (Int64, block_size), (Int64, antiquant_mode), (Bool, softmax_lse_flag), (Int64, key_antiquant_mode),
-   (Int64, value_antiquant_mode), (Tensor, attention_out), (Tensor, softmax_lse)) {
+   (Tensor, key_rope_antiquant_scale), (Int64, num_heads), (Double, scale), (Int64, pre_tokens),
+   (Int64, next_tokens), (Text, input_layout), (Int64, num_key_value_heads), (Int64, sparse_mode),
+   (Int64, inner_precise), (Int64, block_size), (Int64, antiquant_mode), (Bool, softmax_lse_flag),
+   (Int64, key_antiquant_mode), (Int64, value_antiquant_mode), (Tensor, attention_out),
+   (Tensor, softmax_lse)) {
   refuse_given({{"pse_shift", pse_shift},
                 {"dequant_scale1", dequant_scale1},
                 {"quant_scale1", quant_scale1},
@@ -193,7 +196,8 @@ OP(aclnnFusedInferAttentionScoreV3, (Tensor, query), (Tensors, key), (Tensors, v
                 {"kv_padding_size", kv_padding_size},
                 {"key_shared_prefix", key_shared_prefix},
                 {"query_rope", query_rope}});
-  if (key.size() != 1 || value.size() != 1) refuse("attention over a list of " + std::to_string(key.size()) + " keys");
+  if (key.size() != 1 || value.size() != 1)
+    refuse("attention over a list of " + std::to_string(key.size()) + " keys");
   Inputs in;
   in.query = query;
   in.keys = key[0];
@@ -211,12 +215,13 @@ OP(aclnnFusedInferAttentionScoreV3, (Tensor, query), (Tensors, key), (Tensors, v
   attend(std::move(in), attention_out, softmax_lse, softmax_lse_flag);
 }
 
-// What torch.nn.functional.scaled_dot_product_attention calls. The softmax outputs serve the backward pass, which is not
-// emulated: they are not written.
-OP(aclnnFlashAttentionScore, (Tensor, query), (Tensor, key), (Tensor, value), (Tensor, pse_shift), (Tensor, drop_mask),
-   (Tensor, padding_mask), (Tensor, atten_mask), (Ints, prefix), (Double, scale), (Double, keep_prob),
-   (Int64, pre_tokens), (Int64, next_tokens), (Int64, num_heads), (Text, input_layout), (Int64, inner_precise),
-   (Int64, sparse_mode), (Tensor, softmax_max), (Tensor, softmax_sum), (Tensor, softmax_out), (Tensor, attention_out)) {
+// What torch.nn.functional.scaled_dot_product_attention calls. The softmax outputs serve the backward pass,
+// which is not emulated: they are not written.
+OP(aclnnFlashAttentionScore, (Tensor, query), (Tensor, key), (Tensor, value), (Tensor, pse_shift),
+   (Tensor, drop_mask), (Tensor, padding_mask), (Tensor, atten_mask), (Ints, prefix), (Double, scale),
+   (Double, keep_prob), (Int64, pre_tokens), (Int64, next_tokens), (Int64, num_heads), (Text, input_layout),
+   (Int64, inner_precise), (Int64, sparse_mode), (Tensor, softmax_max), (Tensor, softmax_sum),
+   (Tensor, softmax_out), (Tensor, attention_out)) {
   refuse_given({{"pse_shift", pse_shift}, {"drop_mask", drop_mask}, {"padding_mask", padding_mask}});
   Inputs in;
   in.query = query;

@@ -10,15 +10,9 @@ OP(aclnnInplaceZero, (Tensor, self)) {
     self.zero_();
   }
 }
-OP(aclnnInplaceOne, (Tensor, self)) {
-  self.fill_(1);
-}
-OP(aclnnInplaceFillScalar, (Tensor, self), (Scalar, value)) {
-  self.fill_(value);
-}
-OP(aclnnInplaceFillTensor, (Tensor, self), (Tensor, value)) {
-  self.fill_(value);
-}
+OP(aclnnInplaceOne, (Tensor, self)) { self.fill_(1); }
+OP(aclnnInplaceFillScalar, (Tensor, self), (Scalar, value)) { self.fill_(value); }
+OP(aclnnInplaceFillTensor, (Tensor, self), (Tensor, value)) { self.fill_(value); }
 OP(aclnnArange, (Scalar, start), (Scalar, end), (Scalar, step), (Tensor, out)) {
   out.copy_(at::arange(start, end, step, out.options()));
 }
@@ -31,16 +25,16 @@ OP(aclnnLinspace, (Scalar, start), (Scalar, end), (Int64, steps), (Tensor, out))
 OP(aclnnLogSpace, (Scalar, start), (Scalar, end), (Int64, steps), (Double, base), (Tensor, out)) {
   at::logspace_out(out, start, end, steps, base);
 }
-OP(aclnnEye, (Int64, rows), (Int64, columns), (Tensor, out)) {
-  at::eye_out(out, rows, columns);
-}
+OP(aclnnEye, (Int64, rows), (Int64, columns), (Tensor, out)) { at::eye_out(out, rows, columns); }
 
 namespace {
 
-// The device's Philox state as a CPU generator: the same seed and offset give the same numbers, though not a 910B's.
+// The device's Philox state as a CPU generator: the same seed and offset give the same numbers, though not a
+// 910B's.
 at::Generator generator(std::int64_t seed, std::int64_t offset) {
   constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // spreads neighbouring offsets over the seeds
-  return at::detail::createCPUGenerator(static_cast<std::uint64_t>(seed) + static_cast<std::uint64_t>(offset) * golden);
+  return at::detail::createCPUGenerator(static_cast<std::uint64_t>(seed) +
+                                        static_cast<std::uint64_t>(offset) * golden);
 }
 
 }  // namespace
@@ -70,12 +64,15 @@ OP(aclnnRandperm, (Int64, n), (Int64, seed), (Int64, offset), (Tensor, out)) {
 OP(aclnnNormalFloatFloat, (Float, mean), (Float, deviation), (Int64, seed), (Int64, offset), (Tensor, out)) {
   out.normal_(mean, deviation, generator(seed, offset));
 }
-OP(aclnnNormalTensorFloat, (Tensor, mean), (Float, deviation), (Int64, seed), (Int64, offset), (Tensor, out)) {
+OP(aclnnNormalTensorFloat, (Tensor, mean), (Float, deviation), (Int64, seed), (Int64, offset),
+   (Tensor, out)) {
   out.copy_(at::normal(mean, deviation, generator(seed, offset)));
 }
-OP(aclnnNormalFloatTensor, (Float, mean), (Tensor, deviation), (Int64, seed), (Int64, offset), (Tensor, out)) {
+OP(aclnnNormalFloatTensor, (Float, mean), (Tensor, deviation), (Int64, seed), (Int64, offset),
+   (Tensor, out)) {
   out.copy_(at::normal(mean, deviation, generator(seed, offset)));
 }
-OP(aclnnNormalTensorTensor, (Tensor, mean), (Tensor, deviation), (Int64, seed), (Int64, offset), (Tensor, out)) {
+OP(aclnnNormalTensorTensor, (Tensor, mean), (Tensor, deviation), (Int64, seed), (Int64, offset),
+   (Tensor, out)) {
   out.copy_(at::normal(mean, deviation, generator(seed, offset)));
 }

@@ -110,23 +110,17 @@ BINARY(LeftShift, bitwise_left_shift)
 BINARY_SCALAR(LeftShifts, bitwise_left_shift)
 BINARY(RightShift, bitwise_right_shift)
 
-OP(aclnnMaximum, (Tensor, self), (Tensor, other), (Tensor, out)) {
-  at::maximum_out(out, self, other);
-}
-OP(aclnnMinimum, (Tensor, self), (Tensor, other), (Tensor, out)) {
-  at::minimum_out(out, self, other);
-}
+OP(aclnnMaximum, (Tensor, self), (Tensor, other), (Tensor, out)) { at::maximum_out(out, self, other); }
+OP(aclnnMinimum, (Tensor, self), (Tensor, other), (Tensor, out)) { at::minimum_out(out, self, other); }
 OP(aclnnClamp, (Tensor, self), (OptionalScalar, low), (OptionalScalar, high), (Tensor, out)) {
   at::clamp_out(out, self, low, high);
 }
-OP(aclnnClampMin, (Tensor, self), (Scalar, low), (Tensor, out)) {
-  at::clamp_min_out(out, self, low);
-}
-OP(aclnnClampMax, (Tensor, self), (Scalar, high), (Tensor, out)) {
-  at::clamp_max_out(out, self, high);
-}
+OP(aclnnClampMin, (Tensor, self), (Scalar, low), (Tensor, out)) { at::clamp_min_out(out, self, low); }
+OP(aclnnClampMax, (Tensor, self), (Scalar, high), (Tensor, out)) { at::clamp_max_out(out, self, high); }
 OP(aclnnClampTensor, (Tensor, self), (Tensor, low), (Tensor, high), (Tensor, out)) {
-  const auto bound = [](const at::Tensor& t) { return t.defined() ? std::optional<at::Tensor>(t) : std::nullopt; };
+  const auto bound = [](const at::Tensor& t) {
+    return t.defined() ? std::optional<at::Tensor>(t) : std::nullopt;
+  };
   at::clamp_out(out, self, bound(low), bound(high));
 }
 
@@ -170,12 +164,8 @@ UNARY(IsPosInf, isposinf)
 UNARY(Sign, sign)
 UNARY(Signbit, signbit)
 
-OP(aclnnIsFinite, (Tensor, self), (Tensor, out)) {
-  out.copy_(at::isfinite(self));
-}
-OP(aclnnIsInf, (Tensor, self), (Tensor, out)) {
-  out.copy_(at::isinf(self));
-}
+OP(aclnnIsFinite, (Tensor, self), (Tensor, out)) { out.copy_(at::isfinite(self)); }
+OP(aclnnIsInf, (Tensor, self), (Tensor, out)) { out.copy_(at::isinf(self)); }
 OP(aclnnIsClose, (Tensor, self), (Tensor, other), (Double, relative), (Double, absolute), (Bool, equal_nan),
    (Tensor, out)) {
   out.copy_(at::isclose(self, other, relative, absolute, equal_nan));
@@ -189,9 +179,7 @@ OP(aclnnInplaceNanToNum, (Tensor, self), (Float, nan), (Float, positive), (Float
 OP(aclnnPowTensorScalar, (Tensor, self), (Scalar, exponent), (Tensor, out)) {
   at::pow_out(out, self, exponent);
 }
-OP(aclnnInplacePowTensorScalar, (Tensor, self), (Scalar, exponent)) {
-  at::pow_out(self, self, exponent);
-}
+OP(aclnnInplacePowTensorScalar, (Tensor, self), (Scalar, exponent)) { at::pow_out(self, self, exponent); }
 OP(aclnnPowScalarTensor, (Scalar, self), (Tensor, exponent), (Tensor, out)) {
   at::pow_out(out, self, exponent);
 }
@@ -210,15 +198,11 @@ OP(aclnnInplaceMaskedFillTensor, (Tensor, self), (Tensor, mask), (Tensor, value)
 OP(aclnnLerp, (Tensor, self), (Tensor, end), (Tensor, weight), (Tensor, out)) {
   at::lerp_out(out, self, end, weight);
 }
-OP(aclnnInplaceLerp, (Tensor, self), (Tensor, end), (Tensor, weight)) {
-  self.lerp_(end, weight);
-}
+OP(aclnnInplaceLerp, (Tensor, self), (Tensor, end), (Tensor, weight)) { self.lerp_(end, weight); }
 OP(aclnnLerps, (Tensor, self), (Tensor, end), (Scalar, weight), (Tensor, out)) {
   at::lerp_out(out, self, end, weight);
 }
-OP(aclnnInplaceLerps, (Tensor, self), (Tensor, end), (Scalar, weight)) {
-  self.lerp_(end, weight);
-}
+OP(aclnnInplaceLerps, (Tensor, self), (Tensor, end), (Scalar, weight)) { self.lerp_(end, weight); }
 OP(aclnnAddcmul, (Tensor, self), (Tensor, first), (Tensor, second), (Scalar, value), (Tensor, out)) {
   at::addcmul_out(out, self, first, second, value);
 }
@@ -234,6 +218,4 @@ OP(aclnnInplaceAddcdiv, (Tensor, self), (Tensor, first), (Tensor, second), (Scal
 OP(aclnnComplex, (Tensor, real), (Tensor, imaginary), (Tensor, out)) {
   at::complex_out(out, real, imaginary);
 }
-OP(aclnnPolar, (Tensor, absolute), (Tensor, angle), (Tensor, out)) {
-  at::polar_out(out, absolute, angle);
-}
+OP(aclnnPolar, (Tensor, absolute), (Tensor, angle), (Tensor, out)) { at::polar_out(out, absolute, angle); }

@@ -1,48 +1,24 @@
 // Ops that move elements: copies, casts, joins, indexing.
 #include "ops/op.h"
 
-OP(aclnnInplaceCopy, (Tensor, self), (Tensor, source)) {
-  self.copy_(source);
-}
-OP(aclnnCast, (Tensor, self), (DataType, type), (Tensor, out)) {
-  out.copy_(self);
-}
-OP(aclnnCat, (Tensors, tensors), (Int64, dim), (Tensor, out)) {
-  at::cat_out(out, tensors, dim);
-}
-OP(aclnnStack, (Tensors, tensors), (Int64, dim), (Tensor, out)) {
-  at::stack_out(out, tensors, dim);
-}
-OP(aclnnRepeat, (Tensor, self), (Ints, repeats), (Tensor, out)) {
-  out.copy_(self.repeat(repeats));
-}
-OP(aclnnExpand, (Tensor, self), (Ints, sizes), (Tensor, out)) {
-  out.copy_(self.expand(sizes));
-}
-OP(aclnnFlip, (Tensor, self), (Ints, dims), (Tensor, out)) {
-  out.copy_(at::flip(self, dims));
-}
+OP(aclnnInplaceCopy, (Tensor, self), (Tensor, source)) { self.copy_(source); }
+OP(aclnnCast, (Tensor, self), (DataType, type), (Tensor, out)) { out.copy_(self); }
+OP(aclnnCat, (Tensors, tensors), (Int64, dim), (Tensor, out)) { at::cat_out(out, tensors, dim); }
+OP(aclnnStack, (Tensors, tensors), (Int64, dim), (Tensor, out)) { at::stack_out(out, tensors, dim); }
+OP(aclnnRepeat, (Tensor, self), (Ints, repeats), (Tensor, out)) { out.copy_(self.repeat(repeats)); }
+OP(aclnnExpand, (Tensor, self), (Ints, sizes), (Tensor, out)) { out.copy_(self.expand(sizes)); }
+OP(aclnnFlip, (Tensor, self), (Ints, dims), (Tensor, out)) { out.copy_(at::flip(self, dims)); }
 OP(aclnnRoll, (Tensor, self), (Ints, shifts), (Ints, dims), (Tensor, out)) {
   out.copy_(at::roll(self, shifts, dims));
 }
-OP(aclnnPermute, (Tensor, self), (Ints, dims), (Tensor, out)) {
-  out.copy_(self.permute(dims));
-}
+OP(aclnnPermute, (Tensor, self), (Ints, dims), (Tensor, out)) { out.copy_(self.permute(dims)); }
 OP(aclnnConstantPadNd, (Tensor, self), (Ints, pad), (Scalar, value), (Tensor, out)) {
   out.copy_(at::constant_pad_nd(self, pad, value));
 }
-OP(aclnnTriu, (Tensor, self), (Int64, diagonal), (Tensor, out)) {
-  at::triu_out(out, self, diagonal);
-}
-OP(aclnnTril, (Tensor, self), (Int64, diagonal), (Tensor, out)) {
-  at::tril_out(out, self, diagonal);
-}
-OP(aclnnInplaceTriu, (Tensor, self), (Int64, diagonal)) {
-  self.triu_(diagonal);
-}
-OP(aclnnInplaceTril, (Tensor, self), (Int64, diagonal)) {
-  self.tril_(diagonal);
-}
+OP(aclnnTriu, (Tensor, self), (Int64, diagonal), (Tensor, out)) { at::triu_out(out, self, diagonal); }
+OP(aclnnTril, (Tensor, self), (Int64, diagonal), (Tensor, out)) { at::tril_out(out, self, diagonal); }
+OP(aclnnInplaceTriu, (Tensor, self), (Int64, diagonal)) { self.triu_(diagonal); }
+OP(aclnnInplaceTril, (Tensor, self), (Int64, diagonal)) { self.tril_(diagonal); }
 OP(aclnnSlice, (Tensor, self), (Int64, dim), (Int64, start), (Int64, end), (Int64, step), (Tensor, out)) {
   out.copy_(at::slice(self, dim, start, end, step));
 }
@@ -85,13 +61,15 @@ void scatter_into(at::Tensor& self, std::int64_t dim, const at::Tensor& index, c
 OP(aclnnIndex, (Tensor, self), (Tensors, indices), (Tensor, out)) {
   at::index_out(out, self, index_list(indices));
 }
-OP(aclnnIndexPutImpl, (Tensor, self), (Tensors, indices), (Tensor, values), (Bool, accumulate), (Bool, unsafe)) {
+OP(aclnnIndexPutImpl, (Tensor, self), (Tensors, indices), (Tensor, values), (Bool, accumulate),
+   (Bool, unsafe)) {
   self.index_put_(index_list(indices), values, accumulate);
 }
 OP(aclnnIndexSelect, (Tensor, self), (Int64, dim), (Tensor, index), (Tensor, out)) {
   at::index_select_out(out, self, dim, as_index(index));
 }
-OP(aclnnIndexAdd, (Tensor, self), (Int64, dim), (Tensor, index), (Tensor, source), (Scalar, alpha), (Tensor, out)) {
+OP(aclnnIndexAdd, (Tensor, self), (Int64, dim), (Tensor, index), (Tensor, source), (Scalar, alpha),
+   (Tensor, out)) {
   out.copy_(at::index_add(self, dim, as_index(index), source, alpha));
 }
 OP(aclnnIndexCopy, (Tensor, self), (Int64, dim), (Tensor, index), (Tensor, source), (Tensor, out)) {
@@ -109,7 +87,8 @@ OP(aclnnGather, (Tensor, self), (Int64, dim), (Tensor, index), (Tensor, out)) {
 OP(aclnnEmbedding, (Tensor, weight), (Tensor, indices), (Tensor, out)) {
   at::embedding_out(out, weight, as_index(indices));
 }
-OP(aclnnScatter, (Tensor, self), (Int64, dim), (Tensor, index), (Tensor, source), (Int64, reduction), (Tensor, out)) {
+OP(aclnnScatter, (Tensor, self), (Int64, dim), (Tensor, index), (Tensor, source), (Int64, reduction),
+   (Tensor, out)) {
   out.copy_(self);
   scatter_into(out, dim, index, source, reduction);
 }
@@ -121,7 +100,8 @@ OP(aclnnScatterValue, (Tensor, self), (Int64, dim), (Tensor, index), (Scalar, va
 OP(aclnnInplaceScatter, (Tensor, self), (Int64, dim), (Tensor, index), (Tensor, source), (Int64, reduction)) {
   scatter_into(self, dim, index, source, reduction);
 }
-OP(aclnnInplaceScatterValue, (Tensor, self), (Int64, dim), (Tensor, index), (Scalar, value), (Int64, reduction)) {
+OP(aclnnInplaceScatterValue, (Tensor, self), (Int64, dim), (Tensor, index), (Scalar, value),
+   (Int64, reduction)) {
   scatter_into(self, dim, index, at::full_like(index, value, self.options()), reduction);
 }
 OP(aclnnScatterAdd, (Tensor, self), (Int64, dim), (Tensor, index), (Tensor, source), (Tensor, out)) {

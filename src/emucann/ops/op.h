@@ -4,9 +4,10 @@
 //     at::add_out(out, self, other, alpha);
 //   }
 //
-// makes both C entry points. aclnnAddGetWorkspaceSize takes the arguments as descriptors, keeps them and plans the body;
-// aclnnAdd puts the plan on a stream, whose worker runs the body on CPU tensors over the device's bytes. Argument order
-// is that of EXEC_NPU_CMD(aclnnAdd, ...) in Ascend/op-plugin for the release that the wheel was built from.
+// makes both C entry points. aclnnAddGetWorkspaceSize takes the arguments as descriptors, keeps them and
+// plans the body; aclnnAdd puts the plan on a stream, whose worker runs the body on CPU tensors over the
+// device's bytes. Argument order is that of EXEC_NPU_CMD(aclnnAdd, ...) in Ascend/op-plugin for the release
+// that the wheel was built from.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -49,7 +50,8 @@ struct Described {
   static Kept keep(Handle handle) { return Kept(handle); }
 };
 
-// The caller allots the most there can be, and asks for the real size after it has synchronised (aclGetViewShape).
+// The caller allots the most there can be, and asks for the real size after it has synchronised
+// (aclGetViewShape).
 class FoundTensor {
  public:
   explicit FoundTensor(const aclTensor& descriptor) : descriptor_(&descriptor) {}
@@ -124,23 +126,24 @@ template <typename... Arguments, typename Body>
 int plan(const char* name, std::uint64_t* workspace_bytes, aclOpExecutor** executor, Body body,
          typename Arguments::Handle... handles) {
   *workspace_bytes = 0;
-  *executor = new aclOpExecutor{
-      name, [body, kept = std::make_tuple(Arguments::keep(handles)...)] {
-        std::apply([&](const auto&... one) { body(Arguments::value(one)...); }, kept);
-      }};
+  *executor =
+      new aclOpExecutor{name, [body, kept = std::make_tuple(Arguments::keep(handles)...)] {
+                          std::apply([&](const auto&... one) { body(Arguments::value(one)...); }, kept);
+                        }};
   return ACL_SUCCESS;
 }
 
 // Puts a plan on a stream and takes the executor over.
 EMUCANN_API int launch(aclOpExecutor* executor, aclrtStream stream);
 
-// Runs a body that calls libtorch's kernels, on the calling thread: a stream's worker. An error of libtorch's comes as
-// a std::runtime_error without libtorch's stack trace.
+// Runs a body that calls libtorch's kernels, on the calling thread: a stream's worker. An error of libtorch's
+// comes as a std::runtime_error without libtorch's stack trace.
 EMUCANN_API void run_kernels(const std::function<void()>& body);
 
 }  // namespace emucann
 
-// Applies macro to each further argument, with commas between (C++20's __VA_OPT__, which GCC and Clang have in C++17).
+// Applies macro to each further argument, with commas between (C++20's __VA_OPT__, which GCC and Clang have
+// in C++17).
 #define EMUCANN_PARENS ()
 #define EMUCANN_EXPAND(...) EMUCANN_EXPAND3(EMUCANN_EXPAND3(EMUCANN_EXPAND3(EMUCANN_EXPAND3(__VA_ARGS__))))
 #define EMUCANN_EXPAND3(...) EMUCANN_EXPAND2(EMUCANN_EXPAND2(EMUCANN_EXPAND2(EMUCANN_EXPAND2(__VA_ARGS__))))
@@ -156,14 +159,14 @@ EMUCANN_API void run_kernels(const std::function<void()>& body);
 #define EMUCANN_VALUE(kind, name) [[maybe_unused]] ::emucann::argument::kind::Value name
 #define EMUCANN_NAME(kind, name) name
 
-#define OP(op, ...)                                                                                               \
-  static void op##_body(EMUCANN_EACH(EMUCANN_VALUE, __VA_ARGS__));                                                \
-  extern "C" EMUCANN_API int op##GetWorkspaceSize(EMUCANN_EACH(EMUCANN_HANDLE, __VA_ARGS__), uint64_t* workspace, \
-                                                  aclOpExecutor** executor) {                                     \
-    return ::emucann::plan<EMUCANN_EACH(EMUCANN_KIND, __VA_ARGS__)>(                                              \
-        #op, workspace, executor, &op##_body, EMUCANN_EACH(EMUCANN_NAME, __VA_ARGS__));                           \
-  }                                                                                                               \
-  extern "C" EMUCANN_API int op(void*, uint64_t, aclOpExecutor* executor, aclrtStream stream) {                   \
-    return ::emucann::launch(executor, stream);                                                                   \
-  }                                                                                                               \
+#define OP(op, ...)                                                                                \
+  static void op##_body(EMUCANN_EACH(EMUCANN_VALUE, __VA_ARGS__));                                 \
+  extern "C" EMUCANN_API int op##GetWorkspaceSize(EMUCANN_EACH(EMUCANN_HANDLE, __VA_ARGS__),       \
+                                                  uint64_t* workspace, aclOpExecutor** executor) { \
+    return ::emucann::plan<EMUCANN_EACH(EMUCANN_KIND, __VA_ARGS__)>(                               \
+        #op, workspace, executor, &op##_body, EMUCANN_EACH(EMUCANN_NAME, __VA_ARGS__));            \
+  }                                                                                                \
+  extern "C" EMUCANN_API int op(void*, uint64_t, aclOpExecutor* executor, aclrtStream stream) {    \
+    return ::emucann::launch(executor, stream);                                                    \
+  }                                                                                                \
   static void op##_body(EMUCANN_EACH(EMUCANN_VALUE, __VA_ARGS__))

@@ -7,7 +7,8 @@ OP(aclnnReduceSum, (Tensor, self), (Ints, dims), (Bool, keep), (DataType, type),
 OP(aclnnMean, (Tensor, self), (Ints, dims), (Bool, keep), (DataType, type), (Tensor, out)) {
   at::mean_out(out, self, dims, keep, out.scalar_type());
 }
-OP(aclnnMeanV2, (Tensor, self), (Ints, dims), (Bool, keep), (Bool, no_operation_on_empty_dims), (Tensor, out)) {
+OP(aclnnMeanV2, (Tensor, self), (Ints, dims), (Bool, keep), (Bool, no_operation_on_empty_dims),
+   (Tensor, out)) {
   at::mean_out(out, self, dims, keep, out.scalar_type());
 }
 OP(aclnnProd, (Tensor, self), (DataType, type), (Tensor, out)) {
@@ -16,7 +17,8 @@ OP(aclnnProd, (Tensor, self), (DataType, type), (Tensor, out)) {
 OP(aclnnProdDim, (Tensor, self), (Int64, dim), (Bool, keep), (DataType, type), (Tensor, out)) {
   out.copy_(at::prod(self, dim, keep, out.scalar_type()));
 }
-OP(aclnnVarMean, (Tensor, self), (Ints, dims), (Int64, correction), (Bool, keep), (Tensor, variance), (Tensor, mean)) {
+OP(aclnnVarMean, (Tensor, self), (Ints, dims), (Int64, correction), (Bool, keep), (Tensor, variance),
+   (Tensor, mean)) {
   const auto [v, m] = at::var_mean(self, dims, correction, keep);
   variance.copy_(v);
   mean.copy_(m);
@@ -30,18 +32,14 @@ OP(aclnnVarCorrection, (Tensor, self), (Ints, dims), (Int64, correction), (Bool,
 OP(aclnnStd, (Tensor, self), (Ints, dims), (Int64, correction), (Bool, keep), (Tensor, out)) {
   out.copy_(at::std(self, dims, correction, keep));
 }
-OP(aclnnStdMeanCorrection, (Tensor, self), (Ints, dims), (Int64, correction), (Bool, keep), (Tensor, deviation),
-   (Tensor, mean)) {
+OP(aclnnStdMeanCorrection, (Tensor, self), (Ints, dims), (Int64, correction), (Bool, keep),
+   (Tensor, deviation), (Tensor, mean)) {
   const auto [s, m] = at::std_mean(self, dims, correction, keep);
   deviation.copy_(s);
   mean.copy_(m);
 }
-OP(aclnnMax, (Tensor, self), (Tensor, out)) {
-  out.copy_(at::max(self));
-}
-OP(aclnnMin, (Tensor, self), (Tensor, out)) {
-  out.copy_(at::min(self));
-}
+OP(aclnnMax, (Tensor, self), (Tensor, out)) { out.copy_(at::max(self)); }
+OP(aclnnMin, (Tensor, self), (Tensor, out)) { out.copy_(at::min(self)); }
 OP(aclnnMaxDim, (Tensor, self), (Int64, dim), (Bool, keep), (Tensor, values), (Tensor, indices)) {
   const auto [v, i] = at::max(self, dim, keep);
   values.copy_(v);
@@ -70,15 +68,14 @@ OP(aclnnAminmaxDim, (Tensor, self), (Int64, dim), (Bool, keep), (Tensor, low), (
   at::amin_out(low, self, dim, keep);
   at::amax_out(high, self, dim, keep);
 }
-OP(aclnnMedian, (Tensor, self), (Tensor, out)) {
-  out.copy_(at::median(self));
-}
+OP(aclnnMedian, (Tensor, self), (Tensor, out)) { out.copy_(at::median(self)); }
 OP(aclnnMedianDim, (Tensor, self), (Int64, dim), (Bool, keep), (Tensor, values), (Tensor, indices)) {
   const auto [v, i] = at::median(self, dim, keep);
   values.copy_(v);
   indices.copy_(i);
 }
-OP(aclnnKthvalue, (Tensor, self), (Int64, k), (Int64, dim), (Bool, keep), (Tensor, values), (Tensor, indices)) {
+OP(aclnnKthvalue, (Tensor, self), (Int64, k), (Int64, dim), (Bool, keep), (Tensor, values),
+   (Tensor, indices)) {
   const auto [v, i] = at::kthvalue(self, k, dim, keep);
   values.copy_(v);
   indices.copy_(i);
@@ -89,9 +86,7 @@ OP(aclnnReduceNansum, (Tensor, self), (Ints, dims), (Bool, keep), (DataType, typ
 OP(aclnnLogSumExp, (Tensor, self), (Ints, dims), (Bool, keep), (Tensor, out)) {
   out.copy_(at::logsumexp(self, dims, keep));
 }
-OP(aclnnTrace, (Tensor, self), (Tensor, out)) {
-  out.copy_(at::trace(self));
-}
+OP(aclnnTrace, (Tensor, self), (Tensor, out)) { out.copy_(at::trace(self)); }
 OP(aclnnArgMax, (Tensor, self), (Int64, dim), (Bool, keep), (Tensor, out)) {
   out.copy_(at::argmax(self, dim, keep));
 }
@@ -104,9 +99,7 @@ OP(aclnnAll, (Tensor, self), (Ints, dims), (Bool, keep), (Tensor, out)) {
 OP(aclnnAny, (Tensor, self), (Ints, dims), (Bool, keep), (Tensor, out)) {
   out.copy_(at::any(self, dims, keep));
 }
-OP(aclnnEqual, (Tensor, self), (Tensor, other), (Tensor, out)) {
-  out.fill_(at::equal(self, other));
-}
+OP(aclnnEqual, (Tensor, self), (Tensor, other), (Tensor, out)) { out.fill_(at::equal(self, other)); }
 OP(aclnnCumsum, (Tensor, self), (Int64, dim), (DataType, type), (Tensor, out)) {
   at::cumsum_out(out, self, dim, out.scalar_type());
 }
@@ -138,7 +131,8 @@ OP(aclnnLogSoftmax, (Tensor, self), (Int64, dim), (Tensor, out)) {
 OP(aclnnNorm, (Tensor, self), (Scalar, p), (Ints, dims), (Bool, keep), (Tensor, out)) {
   out.copy_(at::norm(self, p, dims, keep));
 }
-OP(aclnnLinalgVectorNorm, (Tensor, self), (Scalar, order), (Ints, dims), (Bool, keep), (DataType, type), (Tensor, out)) {
+OP(aclnnLinalgVectorNorm, (Tensor, self), (Scalar, order), (Ints, dims), (Bool, keep), (DataType, type),
+   (Tensor, out)) {
   out.copy_(at::linalg_vector_norm(self, order, dims, keep, out.scalar_type()));
 }
 OP(aclnnHistc, (Tensor, self), (Int64, bins), (Scalar, low), (Scalar, high), (Tensor, out)) {

@@ -1,9 +1,9 @@
 // Ops of the sampler.
 #include "ops/op.h"
 
-// vllm-ascend's own (csrc/apply_top_k_top_p_custom): logits [rows, vocabulary]; p, k: one number a row, or left out.
-// What is not among the k largest, or beyond the smallest set whose probabilities reach p, becomes -inf; the largest
-// always stays.
+// vllm-ascend's own (csrc/apply_top_k_top_p_custom): logits [rows, vocabulary]; p, k: one number a row, or
+// left out. What is not among the k largest, or beyond the smallest set whose probabilities reach p, becomes
+// -inf; the largest always stays.
 OP(aclnnApplyTopKTopPCustom, (Tensor, logits), (Tensor, p), (Tensor, k), (Tensor, out)) {
   const auto [sorted, order] = at::sort(logits.to(at::kFloat), /*dim=*/-1, /*descending=*/true);
   const auto vocabulary = logits.size(-1);

@@ -26,7 +26,8 @@ OP(aclnnSearchSorteds, (Tensor, sorted), (Scalar, self), (Bool, as_int32), (Bool
 }
 
 OP(aclnnNonzero, (Tensor, self), (Found, out)) { out.set(at::nonzero(self)); }
-// A row a dimension, where aclnnNonzero has a column: what indexing with a mask takes (AdvancedIndex.cpp in op-plugin).
+// A row a dimension, where aclnnNonzero has a column: what indexing with a mask takes (AdvancedIndex.cpp in
+// op-plugin).
 OP(aclnnNonzeroV2, (Tensor, self), (Found, out)) { out.set(at::nonzero(self).t()); }
 OP(aclnnMaskedSelect, (Tensor, self), (Tensor, mask), (Found, out)) {
   out.set(at::masked_select(self, mask));

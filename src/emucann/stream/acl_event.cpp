@@ -27,7 +27,9 @@ EMUCANN_API aclError aclrtCreateEvent(aclrtEvent* event) {
 }
 
 EMUCANN_API aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t) { return aclrtCreateEvent(event); }
-EMUCANN_API aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t) { return aclrtCreateEvent(event); }
+EMUCANN_API aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t) {
+  return aclrtCreateEvent(event);
+}
 
 EMUCANN_API aclError aclrtDestroyEvent(aclrtEvent event) {
   delete static_cast<Event*>(event);
@@ -50,7 +52,8 @@ EMUCANN_API aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) 
 }
 
 EMUCANN_API aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
-  *status = event_of(event).complete() ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+  *status =
+      event_of(event).complete() ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
   return ACL_SUCCESS;
 }
 
@@ -66,7 +69,8 @@ EMUCANN_API aclError aclrtSynchronizeEvent(aclrtEvent event) {
 EMUCANN_API aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent begin, aclrtEvent end) {
   const auto from = event_of(begin).time();
   const auto to = event_of(end).time();
-  if (!from || !to) return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "an event has not completed: no elapsed time");
+  if (!from || !to)
+    return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "an event has not completed: no elapsed time");
   *milliseconds = std::chrono::duration<float, std::milli>(*to - *from).count();
   return ACL_SUCCESS;
 }
@@ -74,8 +78,8 @@ EMUCANN_API aclError aclrtEventElapsedTime(float* milliseconds, aclrtEvent begin
 EMUCANN_API aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* microseconds) {
   const auto time = event_of(event).time();
   if (!time) return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "the event has not completed: no time stamp");
-  *microseconds =
-      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(time->time_since_epoch()).count());
+  *microseconds = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(time->time_since_epoch()).count());
   return ACL_SUCCESS;
 }
 }

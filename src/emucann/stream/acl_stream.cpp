@@ -88,7 +88,8 @@ EMUCANN_API aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream) {
   return ACL_SUCCESS;
 }
 
-// Settings of the hardware's scheduler: there is one way to run here, and it stops at the first error of a body.
+// Settings of the hardware's scheduler: there is one way to run here, and it stops at the first error of a
+// body.
 EMUCANN_API aclError aclrtSetStreamFailureMode(aclrtStream, uint64_t) { return ACL_SUCCESS; }
 EMUCANN_API aclError aclrtSetStreamAttribute(aclrtStream, aclrtStreamAttr, aclrtStreamAttrValue*) {
   return ACL_SUCCESS;

@@ -1,5 +1,5 @@
-// Host callbacks. aclrtLaunchHostFunc runs on the stream's worker; aclrtLaunchCallback runs on the thread that
-// subscribed to the stream and calls aclrtProcessReport, as acl_rt.h describes.
+// Host callbacks. aclrtLaunchHostFunc runs on the stream's worker; aclrtLaunchCallback runs on the thread
+// that subscribed to the stream and calls aclrtProcessReport, as acl_rt.h describes.
 #include <pthread.h>
 
 #include <chrono>
@@ -107,7 +107,8 @@ EMUCANN_API aclError aclrtLaunchCallback(aclrtCallback function, void* data, acl
     const std::lock_guard<std::mutex> lock(all.mutex);
     const auto found = all.by_stream.find(&emucann::stream_of(stream));
     if (found == all.by_stream.end()) {
-      return fail(ACL_ERROR_RT_STREAM_NO_CB_REG, "aclrtLaunchCallback: no thread has subscribed to the stream");
+      return fail(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                  "aclrtLaunchCallback: no thread has subscribed to the stream");
     }
     mailbox = found->second;
   }
@@ -132,7 +133,8 @@ EMUCANN_API aclError aclrtProcessReport(int32_t milliseconds) {
     const std::lock_guard<std::mutex> lock(all.mutex);
     const auto found = all.by_thread.find(static_cast<uint64_t>(pthread_self()));
     if (found == all.by_thread.end()) {
-      return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE, "aclrtProcessReport: this thread has not subscribed to a stream");
+      return fail(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                  "aclrtProcessReport: this thread has not subscribed to a stream");
     }
     mailbox = found->second;
   }

@@ -13,8 +13,9 @@
 
 namespace emucann {
 
-// One record of an event, reached when the recording stream's worker comes past it. Shared by the event and by the work
-// that mentions it: an event may be recorded again, or destroyed, while work waits for an earlier record.
+// One record of an event, reached when the recording stream's worker comes past it. Shared by the event and
+// by the work that mentions it: an event may be recorded again, or destroyed, while work waits for an earlier
+// record.
 class Mark {
  public:
   using Clock = std::chrono::steady_clock;

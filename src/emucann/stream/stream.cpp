@@ -37,7 +37,8 @@ struct Registry {
   std::condition_variable pause;
 
   Registry() : defaults(static_cast<std::size_t>(config().devices)), next_id(config().devices) {
-    for (int device = 0; device < config().devices; ++device) orphans.push_back(std::make_unique<ErrorSlot>());
+    for (int device = 0; device < config().devices; ++device)
+      orphans.push_back(std::make_unique<ErrorSlot>());
     std::atexit(shut_down_streams);
     pthread_atfork(nullptr, nullptr, [] { note_fork(); });
   }
@@ -106,7 +107,8 @@ Stream::Stream(int device) : device_(device), id_(new_id(device)) {}
 bool Stream::finish() {
   if (forked()) return false;
   if (!shutting_down()) {
-    if (auto error = synchronize()) registry().orphans.at(static_cast<std::size_t>(device_))->set(std::move(*error));
+    if (auto error = synchronize())
+      registry().orphans.at(static_cast<std::size_t>(device_))->set(std::move(*error));
   }
   return stop();
 }
@@ -241,12 +243,14 @@ bool destroy_stream(Stream* stream) {
   {
     const std::lock_guard<std::mutex> lock(registry().mutex);
     const auto found = registry().streams.find(stream);
-    if (found == registry().streams.end() || stream->id() < config().devices) return false;  // default streams stay
+    if (found == registry().streams.end() || stream->id() < config().devices)
+      return false;  // default streams stay
     owned = std::move(found->second);
     registry().streams.erase(found);
   }
   forget_subscription(stream);
-  if (!owned->finish()) new std::shared_ptr<Stream>(std::move(owned));  // its worker still runs: never destroyed
+  if (!owned->finish())
+    new std::shared_ptr<Stream>(std::move(owned));  // its worker still runs: never destroyed
   return true;
 }
 

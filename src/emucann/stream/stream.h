@@ -17,8 +17,8 @@
 
 namespace emucann {
 
-// The first error of a stream since somebody asked. Shared with the stream's events, so that whoever synchronises first
-// gets it, and gets it once.
+// The first error of a stream since somebody asked. Shared with the stream's events, so that whoever
+// synchronises first gets it, and gets it once.
 class ErrorSlot {
  public:
   void set(std::string message);
@@ -41,13 +41,14 @@ class Stream {
   // op must live as long as the process (a string literal).
   void push(const char* op, std::function<void()> body);
 
-  // Waits until all that was pushed before has run. Returns the first error since the last synchronisation, if any.
+  // Waits until all that was pushed before has run. Returns the first error since the last synchronisation,
+  // if any.
   std::optional<std::string> synchronize();
   // The same with a limit; sets timed_out and returns no error if it passes.
   std::optional<std::string> synchronize(std::int64_t milliseconds, bool& timed_out);
   bool idle();
-  // Ends the stream: waits for its work and leaves its error to the device's next synchronisation. Returns what stop
-  // does.
+  // Ends the stream: waits for its work and leaves its error to the device's next synchronisation. Returns
+  // what stop does.
   bool finish();
   const std::shared_ptr<ErrorSlot>& errors() const { return errors_; }
 
@@ -76,7 +77,8 @@ class Stream {
   std::deque<Task> incoming_;
   std::atomic<std::uint64_t> pushed_{0};
   std::atomic<std::uint64_t> completed_{0};
-  std::atomic<std::uint64_t> wake_at_{nobody_waits};  // the least count of completed tasks that somebody waits for
+  std::atomic<std::uint64_t> wake_at_{
+      nobody_waits};  // the least count of completed tasks that somebody waits for
   bool asleep_ = false;
   bool stopping_ = false;
   bool stopped_ = false;
@@ -86,14 +88,15 @@ class Stream {
 
 Stream& create_stream(int device);
 
-// Waits for the stream's work and forgets it. False if there is no such stream, or it is a device's default stream.
+// Waits for the stream's work and forgets it. False if there is no such stream, or it is a device's default
+// stream.
 bool destroy_stream(Stream* stream);
 
 // A handle of the C interface; null is the current device's default stream.
 Stream& stream_of(aclrtStream handle);
 
-// True in a process that was forked from one with streams: it has their handles, but not their threads, and must not
-// touch their locks, which a thread may have held. What was complete is; nothing else will be.
+// True in a process that was forked from one with streams: it has their handles, but not their threads, and
+// must not touch their locks, which a thread may have held. What was complete is; nothing else will be.
 bool forked();
 extern const char* const forked_message;
 

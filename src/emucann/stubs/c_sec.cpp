@@ -1,4 +1,5 @@
-// libc_sec.so: CANN's bounds-checked string functions, those that the wheels call. Too small to be worth a refusal.
+// libc_sec.so: CANN's bounds-checked string functions, those that the wheels call. Too small to be worth a
+// refusal.
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -20,7 +21,8 @@ EMUCANN_API int strcpy_s(char* destination, size_t bytes, const char* source) {
 }
 
 // Prints at most count characters. Returns how many it wrote, or -1 if some did not fit.
-EMUCANN_API int vsnprintf_s(char* destination, size_t bytes, size_t count, const char* format, va_list values) {
+EMUCANN_API int vsnprintf_s(char* destination, size_t bytes, size_t count, const char* format,
+                            va_list values) {
   if (destination == nullptr || bytes == 0) return -1;
   const size_t room = count < bytes ? count + 1 : bytes;
   const int wanted = std::vsnprintf(destination, room, format, values);

@@ -15,7 +15,8 @@ namespace {
 
 std::string readable(const char* symbol) {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                    std::free);
   return status == 0 ? text.get() : symbol;
 }
 

@@ -83,7 +83,8 @@ at::Scalar read_scalar(const void* value, aclDataType type) {
     case at::kComplexDouble:
       return read<c10::complex<double>>(value);
     default:
-      throw std::runtime_error("a scalar of data type " + std::to_string(static_cast<int>(type)) + " is not emulated");
+      throw std::runtime_error("a scalar of data type " + std::to_string(static_cast<int>(type)) +
+                               " is not emulated");
   }
 }
 
@@ -123,15 +124,16 @@ at::Tensor aclTensor::view() const {
   }
   if (data == nullptr) throw std::runtime_error("a tensor has elements and no memory");
   const auto width = static_cast<std::int64_t>(c10::elementSize(dtype));
-  void* bytes = emucann::host_view(static_cast<char*>(data) + offset * width, static_cast<std::size_t>(elements * width));
+  void* bytes = emucann::host_view(static_cast<char*>(data) + offset * width,
+                                   static_cast<std::size_t>(elements * width));
   return at::from_blob(bytes, sizes, strides, at::TensorOptions().dtype(dtype));
 }
 
 extern "C" {
 
-EMUCANN_API aclTensor* aclCreateTensor(const int64_t* sizes, uint64_t dims, aclDataType type, const int64_t* strides,
-                                       int64_t offset, aclFormat format, const int64_t* storage_sizes,
-                                       uint64_t storage_dims, void* data) {
+EMUCANN_API aclTensor* aclCreateTensor(const int64_t* sizes, uint64_t dims, aclDataType type,
+                                       const int64_t* strides, int64_t offset, aclFormat format,
+                                       const int64_t* storage_sizes, uint64_t storage_dims, void* data) {
   auto* tensor = new aclTensor;
   tensor->sizes.assign(sizes, sizes + dims);
   tensor->strides.assign(strides, strides + dims);

@@ -1,5 +1,5 @@
-// Descriptors that aclnn calls pass: tensors, scalars, arrays, lists. They are counted, because the caller destroys them
-// as soon as the op is launched, long before the stream's worker runs it.
+// Descriptors that aclnn calls pass: tensors, scalars, arrays, lists. They are counted, because the caller
+// destroys them as soon as the op is launched, long before the stream's worker runs it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,7 +17,8 @@
 
 namespace emucann {
 
-// The dtype behind an ACL data type. Throws std::runtime_error for one that libtorch's CPU kernels have no match for.
+// The dtype behind an ACL data type. Throws std::runtime_error for one that libtorch's CPU kernels have no
+// match for.
 at::ScalarType scalar_type(aclDataType type);
 
 class Counted {
@@ -63,9 +64,9 @@ class Ref {
 
 // The types that the C interface names.
 struct aclTensor final : emucann::Counted {
-  c10::DimVector sizes;    // elements
-  c10::DimVector strides;  // elements
-  std::int64_t offset = 0;            // elements from data
+  c10::DimVector sizes;     // elements
+  c10::DimVector strides;   // elements
+  std::int64_t offset = 0;  // elements from data
   aclDataType type = ACL_DT_UNDEFINED;
   aclFormat format = ACL_FORMAT_ND;
   c10::DimVector storage_sizes;

@@ -1,6 +1,6 @@
-// Ops of NNAL's ATB library. ATB is a C++ interface with virtual classes whose headers no wheel carries, so these ops
-// can't be had below torch-npu: they take the place of torch-npu's own at PyTorch's dispatcher. Like those, they go
-// through torch-npu's task queue (OpCommand::RunOpApiV2), in order with every other op.
+// Ops of NNAL's ATB library. ATB is a C++ interface with virtual classes whose headers no wheel carries, so
+// these ops can't be had below torch-npu: they take the place of torch-npu's own at PyTorch's dispatcher.
+// Like those, they go through torch-npu's task queue (OpCommand::RunOpApiV2), in order with every other op.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -26,7 +26,8 @@ class View {
       : sizes_(tensor.sizes().vec()),
         strides_(tensor.strides().vec()),
         dtype_(tensor.scalar_type()),
-        data_(static_cast<const char*>(tensor.storage().data()) + tensor.storage_offset() * tensor.itemsize()),
+        data_(static_cast<const char*>(tensor.storage().data()) +
+              tensor.storage_offset() * tensor.itemsize()),
         bytes_(tensor.numel() == 0 ? 0 : span(tensor)) {}
 
   Tensor tensor() const {
@@ -48,8 +49,8 @@ class View {
   std::size_t bytes_;
 };
 
-// Runs body(tensors...) on the current stream. The caching allocator hands a freed tensor's memory only to later work
-// of the same stream, so the views need not keep the tensors.
+// Runs body(tensors...) on the current stream. The caching allocator hands a freed tensor's memory only to
+// later work of the same stream, so the views need not keep the tensors.
 template <typename Body, typename... Tensors>
 void run(const char* name, Body body, const Tensors&... tensors) {
   const aclrtStream stream = c10_npu::getCurrentNPUStream().stream(false);
@@ -82,11 +83,12 @@ void reshape_and_cache(const Tensor& key, const Tensor& value, Tensor& key_cache
       key, value, key_cache, value_cache, slot_indices);
 }
 
-// query, out: [sequences, heads, dim]; caches: [blocks, block_size, kv_heads, dim]. One query a sequence: a decode step.
-// ATB reads context_lens on the host too: it is a CPU tensor there, or a device one.
-void paged_attention(const Tensor& query, const Tensor& key_cache, const Tensor& value_cache, std::int64_t num_kv_heads,
-                     std::int64_t num_heads, double scale_value, const Tensor& block_table, const Tensor& context_lens,
-                     Tensor& out, const std::optional<Tensor>&) {
+// query, out: [sequences, heads, dim]; caches: [blocks, block_size, kv_heads, dim]. One query a sequence: a
+// decode step. ATB reads context_lens on the host too: it is a CPU tensor there, or a device one.
+void paged_attention(const Tensor& query, const Tensor& key_cache, const Tensor& value_cache,
+                     std::int64_t num_kv_heads, std::int64_t num_heads, double scale_value,
+                     const Tensor& block_table, const Tensor& context_lens, Tensor& out,
+                     const std::optional<Tensor>&) {
   const bool lengths_on_host = context_lens.is_cpu();
   const Tensor host_lengths = lengths_on_host ? context_lens.to(at::kInt).contiguous().clone() : Tensor();
   const auto body = [=](const Tensor& q, const Tensor& keys, const Tensor& values, const Tensor& table,
@@ -101,17 +103,18 @@ void paged_attention(const Tensor& query, const Tensor& key_cache, const Tensor&
     for (std::int64_t i = 0; i < lengths.numel(); ++i) {
       sequence.blocks = blocks.const_data_ptr<std::int32_t>() + i * blocks.stride(0);
       sequence.length = lengths.const_data_ptr<std::int32_t>()[i];
-      emucann::kernels::attention(queries.slice(i, i + 1), sequence, scale_value, {}, outputs.slice(i, i + 1));
+      emucann::kernels::attention(queries.slice(i, i + 1), sequence, scale_value, {},
+                                  outputs.slice(i, i + 1));
     }
   };
   TORCH_CHECK(num_kv_heads == key_cache.size(2), "_npu_paged_attention: num_kv_heads is ", num_kv_heads,
               ", the cache has ", key_cache.size(2));
-  run("_npu_paged_attention", body, query, key_cache, value_cache, block_table, lengths_on_host ? query : context_lens,
-      out);
+  run("_npu_paged_attention", body, query, key_cache, value_cache, block_table,
+      lengths_on_host ? query : context_lens, out);
 }
 
-Tensor paged_attention_workspace(const Tensor& query, const Tensor&, const Tensor&, std::int64_t, std::int64_t, double,
-                                 const Tensor&, const Tensor&, Tensor&) {
+Tensor paged_attention_workspace(const Tensor& query, const Tensor&, const Tensor&, std::int64_t,
+                                 std::int64_t, double, const Tensor&, const Tensor&, Tensor&) {
   return at::empty({1}, query.options().dtype(at::kByte));
 }
 

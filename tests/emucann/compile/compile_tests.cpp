@@ -16,7 +16,7 @@ std::string option(aclCompileOpt which) {
 }
 
 std::string recent_message() {
-  const char *message = aclGetRecentErrMsg();
+  const char* message = aclGetRecentErrMsg();
   return message == nullptr ? "" : message;
 }
 
@@ -54,12 +54,12 @@ TEST(SystemParameters, AreRemembered) {
 TEST(LegacyOps, AreRefusedByName) {
   EXPECT_EQ(aclopSetCompileFlag(ACL_OP_COMPILE_DEFAULT), ACL_SUCCESS);
   recent_message();
-  EXPECT_NE(aclopCompileAndExecuteV2("FancyOp", 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, ACL_ENGINE_SYS,
-                                     ACL_COMPILE_SYS, nullptr, nullptr),
+  EXPECT_NE(aclopCompileAndExecuteV2("FancyOp", 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr,
+                                     ACL_ENGINE_SYS, ACL_COMPILE_SYS, nullptr, nullptr),
             ACL_SUCCESS);
   EXPECT_NE(recent_message().find("FancyOp"), std::string::npos);
-  EXPECT_NE(aclopCompileAndExecute("OtherOp", 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, ACL_ENGINE_SYS,
-                                   ACL_COMPILE_SYS, nullptr, nullptr),
+  EXPECT_NE(aclopCompileAndExecute("OtherOp", 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr,
+                                   ACL_ENGINE_SYS, ACL_COMPILE_SYS, nullptr, nullptr),
             ACL_SUCCESS);
   EXPECT_NE(recent_message().find("OtherOp"), std::string::npos);
 }

@@ -51,7 +51,7 @@ TEST(Float16, RoundsToNearestAndTiesToEven) {
       {0x1.ffcp-15f, 0x0400},         // tie, up to even, into the normals
       {-0.0f, 0x8000},                //
   };
-  for (const auto &c : cases) EXPECT_EQ(Float16(c.value).bits, c.bits) << c.value;
+  for (const auto& c : cases) EXPECT_EQ(Float16(c.value).bits, c.bits) << c.value;
 }
 
 TEST(BFloat16, RoundsToNearestAndKeepsNaN) {
@@ -66,7 +66,8 @@ TEST(BFloat16, RoundsToNearestAndKeepsNaN) {
 }
 
 template <typename T>
-std::vector<T> reduced(HcclDataType type, HcclReduceOp op, std::vector<T> target, const std::vector<T> &source) {
+std::vector<T> reduced(HcclDataType type, HcclReduceOp op, std::vector<T> target,
+                       const std::vector<T>& source) {
   EXPECT_TRUE(reducible(type, op));
   EXPECT_EQ(element_bytes(type), sizeof(T));
   reduce(target.data(), source.data(), target.size(), type, op);
@@ -80,10 +81,13 @@ void expect_integer_reductions(HcclDataType type) {
   EXPECT_EQ(reduced<T>(type, HCCL_REDUCE_MAX, {3, 7}, {4, 2}), (std::vector<T>{4, 7}));
   EXPECT_EQ(reduced<T>(type, HCCL_REDUCE_MIN, {3, 7}, {4, 2}), (std::vector<T>{3, 2}));
   const T most = std::numeric_limits<T>::max();
-  EXPECT_EQ(reduced<T>(type, HCCL_REDUCE_SUM, {most}, {1}), (std::vector<T>{std::numeric_limits<T>::min()})) << "wraps";
+  EXPECT_EQ(reduced<T>(type, HCCL_REDUCE_SUM, {most}, {1}), (std::vector<T>{std::numeric_limits<T>::min()}))
+      << "wraps";
   if (std::numeric_limits<T>::is_signed) {
-    EXPECT_EQ(reduced<T>(type, HCCL_REDUCE_MIN, {1}, {static_cast<T>(-1)}), (std::vector<T>{static_cast<T>(-1)}));
-    EXPECT_EQ(reduced<T>(type, HCCL_REDUCE_PROD, {static_cast<T>(-3)}, {2}), (std::vector<T>{static_cast<T>(-6)}));
+    EXPECT_EQ(reduced<T>(type, HCCL_REDUCE_MIN, {1}, {static_cast<T>(-1)}),
+              (std::vector<T>{static_cast<T>(-1)}));
+    EXPECT_EQ(reduced<T>(type, HCCL_REDUCE_PROD, {static_cast<T>(-3)}, {2}),
+              (std::vector<T>{static_cast<T>(-6)}));
   }
 }
 
@@ -99,9 +103,12 @@ TEST(Reduce, Integers) {
 }
 
 TEST(Reduce, Floats) {
-  EXPECT_EQ(reduced<float>(HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, {0.5f, -1}, {2, 3}), (std::vector<float>{2.5f, 2}));
-  EXPECT_EQ(reduced<double>(HCCL_DATA_TYPE_FP64, HCCL_REDUCE_PROD, {0.5, -1}, {2, 3}), (std::vector<double>{1, -3}));
-  EXPECT_EQ(reduced<float>(HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX, {-infinity}, {-1}), (std::vector<float>{-1}));
+  EXPECT_EQ(reduced<float>(HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, {0.5f, -1}, {2, 3}),
+            (std::vector<float>{2.5f, 2}));
+  EXPECT_EQ(reduced<double>(HCCL_DATA_TYPE_FP64, HCCL_REDUCE_PROD, {0.5, -1}, {2, 3}),
+            (std::vector<double>{1, -3}));
+  EXPECT_EQ(reduced<float>(HCCL_DATA_TYPE_FP32, HCCL_REDUCE_MAX, {-infinity}, {-1}),
+            (std::vector<float>{-1}));
 }
 
 TEST(Reduce, HalvesRoundAtEachStep) {
@@ -109,9 +116,9 @@ TEST(Reduce, HalvesRoundAtEachStep) {
   EXPECT_EQ(reduced<std::uint16_t>(HCCL_DATA_TYPE_FP16, HCCL_REDUCE_SUM, half, {Float16(1.0f).bits}), half);
   EXPECT_EQ(reduced<std::uint16_t>(HCCL_DATA_TYPE_FP16, HCCL_REDUCE_SUM, half, {Float16(4.0f).bits}),
             (std::vector<std::uint16_t>{Float16(2052.0f).bits}));
-  EXPECT_EQ(
-      reduced<std::uint16_t>(HCCL_DATA_TYPE_BFP16, HCCL_REDUCE_MIN, {BFloat16(-1.5f).bits}, {BFloat16(2.0f).bits}),
-      (std::vector<std::uint16_t>{BFloat16(-1.5f).bits}));
+  EXPECT_EQ(reduced<std::uint16_t>(HCCL_DATA_TYPE_BFP16, HCCL_REDUCE_MIN, {BFloat16(-1.5f).bits},
+                                   {BFloat16(2.0f).bits}),
+            (std::vector<std::uint16_t>{BFloat16(-1.5f).bits}));
 }
 
 TEST(Reduce, MaximumAndMinimumKeepNaN) {

@@ -11,15 +11,16 @@
 namespace emucann::hccl::testing {
 namespace {
 
-void expect_words(const std::string &message, const std::vector<std::string> &words) {
-  for (const auto &word : words) EXPECT_NE(message.find(word), std::string::npos) << message << "\nlacks " << word;
+void expect_words(const std::string& message, const std::vector<std::string>& words) {
+  for (const auto& word : words)
+    EXPECT_NE(message.find(word), std::string::npos) << message << "\nlacks " << word;
 }
 
-HcclResult reduce_one(const Process &p, HcclComm comm, float &value) {
+HcclResult reduce_one(const Process& p, HcclComm comm, float& value) {
   return HcclAllReduce(&value, &value, 1, HCCL_DATA_TYPE_FP32, HCCL_REDUCE_SUM, comm, p.stream);
 }
 
-void expect_stream_error(const Process &p, const std::vector<std::string> &words) {
+void expect_stream_error(const Process& p, const std::vector<std::string>& words) {
   EXPECT_NE(aclrtSynchronizeStream(p.stream), ACL_SUCCESS);
   expect_words(recent_message(), words);
 }
@@ -37,7 +38,7 @@ class Failure : public ::testing::Test {
 };
 
 TEST_F(Failure, ADeadPeerEndsACollectiveAtTheTimeOut) {
-  in_ranks(2, [](const Process &p) {
+  in_ranks(2, [](const Process& p) {
     HcclComm comm = p.join();
     float value = 1;
     ASSERT_EQ(reduce_one(p, comm, value), HCCL_SUCCESS);
@@ -54,7 +55,7 @@ TEST_F(Failure, ADeadPeerEndsACollectiveAtTheTimeOut) {
 }
 
 TEST_F(Failure, ADeadPeerEndsAReceiveAtTheTimeOut) {
-  in_ranks(2, [](const Process &p) {
+  in_ranks(2, [](const Process& p) {
     HcclComm comm = p.join();
     float value = 1;
     if (p.rank == 1) return;
@@ -67,7 +68,7 @@ TEST_F(Failure, OneFailureEndsTheWaitOfAllRanks) {
   setenv("HCCL_EXEC_TIMEOUT", "600",
          1);  // far over the test's own limit: a rank that waits for it fails
               // the test
-  in_ranks(3, [](const Process &p) {
+  in_ranks(3, [](const Process& p) {
     HcclComm comm = p.join();
     float value = 1;
     ASSERT_EQ(HcclBarrier(comm, p.stream),
@@ -88,7 +89,7 @@ TEST_F(Failure, OneFailureEndsTheWaitOfAllRanks) {
 }
 
 TEST_F(Failure, RanksThatCallDifferentThingsAreToldSo) {
-  in_ranks(2, [](const Process &p) {
+  in_ranks(2, [](const Process& p) {
     HcclComm comm = p.join();
     float value = 1;
     if (p.rank == 0) {
@@ -104,7 +105,7 @@ TEST_F(Failure, RanksThatCallDifferentThingsAreToldSo) {
 }
 
 TEST_F(Failure, AMissingRankEndsInitAtTheTimeOut) {
-  in_ranks(1, [](const Process &p) {
+  in_ranks(1, [](const Process& p) {
     HcclComm comm = nullptr;
     EXPECT_EQ(HcclCommInitRootInfo(2, &p.root, 0, &comm), HCCL_E_TIMEOUT);
     expect_words(recent_message(), {"HcclCommInitRootInfo", "1 of 2 ranks", "HCCL_CONNECT_TIMEOUT"});
@@ -113,13 +114,13 @@ TEST_F(Failure, AMissingRankEndsInitAtTheTimeOut) {
 }
 
 TEST_F(Failure, RanksMustAgreeOnTheirNumberAndPlaces) {
-  in_ranks(2, [](const Process &p) {
+  in_ranks(2, [](const Process& p) {
     HcclComm comm = nullptr;
     const HcclResult result = HcclCommInitRootInfo(2, &p.root, 0, &comm);  // both want to be rank 0
     EXPECT_TRUE(result == HCCL_E_PARA || result == HCCL_E_TIMEOUT) << result;
     if (result == HCCL_E_PARA) expect_words(recent_message(), {"rank 0", "has joined already"});
   });
-  in_ranks(2, [](const Process &p) {
+  in_ranks(2, [](const Process& p) {
     HcclComm comm = nullptr;
     const HcclResult result = HcclCommInitRootInfo(p.rank + 2, &p.root, p.rank,
                                                    &comm);  // 2 ranks, or 3
@@ -129,10 +130,10 @@ TEST_F(Failure, RanksMustAgreeOnTheirNumberAndPlaces) {
 }
 
 TEST_F(Failure, ATimeOutThatIsNoNumberIsRefusedByName) {
-  for (const char *variable : {"HCCL_EXEC_TIMEOUT", "HCCL_CONNECT_TIMEOUT"}) {
+  for (const char* variable : {"HCCL_EXEC_TIMEOUT", "HCCL_CONNECT_TIMEOUT"}) {
     SetUp();
     setenv(variable, "soon", 1);
-    in_ranks(1, [&](const Process &p) {
+    in_ranks(1, [&](const Process& p) {
       HcclComm comm = nullptr;
       EXPECT_EQ(HcclCommInitRootInfo(1, &p.root, 0, &comm), HCCL_E_PARA);
       expect_words(recent_message(), {variable, "soon", "expected whole seconds"});
@@ -141,7 +142,7 @@ TEST_F(Failure, ATimeOutThatIsNoNumberIsRefusedByName) {
 }
 
 TEST_F(Failure, ARootInfoFromElsewhereIsRefused) {
-  in_ranks(1, [](const Process &p) {
+  in_ranks(1, [](const Process& p) {
     HcclComm comm = nullptr;
     HcclRootInfo zero{};
     EXPECT_EQ(HcclCommInitRootInfo(1, &zero, 0, &comm), HCCL_E_PARA);
@@ -151,7 +152,7 @@ TEST_F(Failure, ARootInfoFromElsewhereIsRefused) {
 }
 
 TEST_F(Failure, BadArgumentsAreRefusedAtTheCall) {
-  in_ranks(1, [](const Process &p) {
+  in_ranks(1, [](const Process& p) {
     HcclComm comm = p.join();
     float value = 1;
     const auto type = HCCL_DATA_TYPE_FP32;
@@ -176,19 +177,20 @@ TEST_F(Failure, BadArgumentsAreRefusedAtTheCall) {
 
 std::set<std::string> shared_memory_files() {
   std::set<std::string> names;
-  for (const auto &entry : std::filesystem::directory_iterator("/dev/shm")) names.insert(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+    names.insert(entry.path().filename());
   return names;
 }
 
 std::size_t open_files() {
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
   return count;
 }
 
 TEST_F(Failure, NothingIsLeftBehindNotEvenByAKilledRank) {
   const auto before = shared_memory_files();
-  in_ranks(1, [](const Process &p) {
+  in_ranks(1, [](const Process& p) {
     const std::size_t files = open_files();
     for (int round = 0; round < 5; ++round) {
       HcclRootInfo root;
@@ -202,7 +204,7 @@ TEST_F(Failure, NothingIsLeftBehindNotEvenByAKilledRank) {
     }
     EXPECT_EQ(open_files(), files);
   });
-  in_ranks(2, [](const Process &p) {
+  in_ranks(2, [](const Process& p) {
     const pid_t victim = fork();  // rank 1 dies while rank 0 waits for it
     if (p.rank == 1 && victim == 0) kill(getpid(), SIGKILL);
     if (victim == 0) _exit(0);

@@ -18,7 +18,7 @@
 namespace emucann::hccl::testing {
 
 inline std::string recent_message() {
-  const char *message = aclGetRecentErrMsg();
+  const char* message = aclGetRecentErrMsg();
   return message == nullptr ? "" : message;
 }
 
@@ -39,7 +39,7 @@ struct Process {
 
 // Runs body in one process a rank. The parent makes no thread and no device:
 // they would not survive the fork.
-inline void in_ranks(uint32_t ranks, const std::function<void(const Process &)> &body) {
+inline void in_ranks(uint32_t ranks, const std::function<void(const Process&)>& body) {
   Process process;
   process.ranks = ranks;
   ASSERT_EQ(HcclGetRootInfo(&process.root), HCCL_SUCCESS);
@@ -66,8 +66,8 @@ inline void in_ranks(uint32_t ranks, const std::function<void(const Process &)> 
 }
 
 // The same with a communicator, which is destroyed afterwards.
-inline void in_communicator(uint32_t ranks, const std::function<void(const Process &, HcclComm)> &body) {
-  in_ranks(ranks, [&](const Process &process) {
+inline void in_communicator(uint32_t ranks, const std::function<void(const Process&, HcclComm)>& body) {
+  in_ranks(ranks, [&](const Process& process) {
     HcclComm comm = process.join();
     body(process, comm);
     process.synchronize();

@@ -6,13 +6,13 @@
 #include <string>
 
 extern "C" {
-int strcpy_s(char *destination, size_t bytes, const char *source);
-int vsnprintf_s(char *destination, size_t bytes, size_t count, const char *format, va_list values);
+int strcpy_s(char* destination, size_t bytes, const char* source);
+int vsnprintf_s(char* destination, size_t bytes, size_t count, const char* format, va_list values);
 }
 
 namespace {
 
-int print(char *destination, size_t bytes, size_t count, const char *format, ...) {
+int print(char* destination, size_t bytes, size_t count, const char* format, ...) {
   va_list values;
   va_start(values, format);
   const int result = vsnprintf_s(destination, bytes, count, format, values);

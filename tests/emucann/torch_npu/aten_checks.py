@@ -1,4 +1,4 @@
-"""ATen ops through torch-npu against the same calls on the CPU: every op in src/emucann/ops that PyTorch users meet."""
+"""ATen ops through torch-npu against the same calls on the CPU: all that src/emucann/ops has for them."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from torch.nn import functional as F  # noqa: N812  (its usual name)
+from torch.nn import functional as F
 
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 INTEGERS = (torch.int64, torch.int32)

@@ -1,4 +1,4 @@
-"""Errors inside ops come as exceptions at the next synchronisation; absent ops raise at the call. All name the op."""
+"""An error in an op raises at the next synchronisation, an absent op at the call. Both name the op."""
 
 import pytest
 import torch
@@ -29,7 +29,7 @@ def test_an_error_inside_an_op_raises_at_the_next_synchronisation(way: str):
 
 
 def test_an_error_raises_at_a_copy_to_the_host(capfd: pytest.CaptureFixture[str]):
-    """Where torch-npu leaves CANN's message out of its exception and writes it as a warning (CopyKernelOpApi.cpp)."""
+    """There torch-npu leaves CANN's message out of its exception and warns of it (CopyKernelOpApi.cpp)."""
     healthy = torch.ones(4, device="npu")
     assert healthy.cpu().tolist() == [1.0] * 4
     fail_inside_an_op()

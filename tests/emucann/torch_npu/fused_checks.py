@@ -1,4 +1,4 @@
-"""Fused ops of CANN, ATB and vllm-ascend, as vllm-ascend's dense path calls them, against plain formulas in float64."""
+"""Fused ops as vllm-ascend's dense path calls them, of CANN, ATB and its own, against formulas in float64."""
 
 import math
 

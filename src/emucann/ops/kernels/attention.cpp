@@ -149,8 +149,8 @@ void store(const float* from, const Heads& to, std::int64_t row, std::int64_t he
 }
 
 // scores[t] = scale * (query . keys[t])
-EMUCANN_VECTORIZE void score(const float* query, const float* const* keys, std::int64_t offset, std::int64_t count,
-                             std::int64_t dim, float scale, float* scores) {
+EMUCANN_VECTORIZE void score(const float* query, const float* const* keys, std::int64_t offset,
+                             std::int64_t count, std::int64_t dim, float scale, float* scores) {
   for (std::int64_t t = 0; t < count; ++t) scores[t] = dot(query, keys[t] + offset, dim) * scale;
 }
 
@@ -183,7 +183,8 @@ EMUCANN_VECTORIZE Normalizer exponentials(float* scores, std::int64_t count) {
 // out = factor * sum over t of weights[t] * values[t]
 EMUCANN_VECTORIZE void weighted_sum(const float* weights, const float* const* values, std::int64_t offset,
                                     std::int64_t count, std::int64_t dim, float factor, float* out) {
-  constexpr int width = 2 * lanes;  // elements at once: the rows' addresses are read again for each such piece
+  constexpr int width =
+      2 * lanes;  // elements at once: the rows' addresses are read again for each such piece
   std::int64_t i = 0;
   for (; i + width <= dim; i += width) {
     float sums[width] = {};
@@ -200,7 +201,8 @@ EMUCANN_VECTORIZE void weighted_sum(const float* weights, const float* const* va
   }
 }
 
-void exclude(const at::Tensor& excluded, std::int64_t row, std::int64_t first, std::int64_t last, float* scores) {
+void exclude(const at::Tensor& excluded, std::int64_t row, std::int64_t first, std::int64_t last,
+             float* scores) {
   const bool* skip = excluded.const_data_ptr<bool>() + row * excluded.stride(0);
   for (std::int64_t t = first; t < last; ++t) {
     if (skip[t * excluded.stride(1)]) scores[t - first] = -std::numeric_limits<float>::infinity();
@@ -211,8 +213,9 @@ void exclude(const at::Tensor& excluded, std::int64_t row, std::int64_t first, s
 void check_fit(const Heads& queries, const KeyValue& sequence, const at::Tensor& excluded, const Heads& out) {
   const Heads& keys = sequence.keys.rows;
   const Heads& values = sequence.values.rows;
-  if (keys.heads == 0 || queries.heads % keys.heads != 0 || keys.dim != queries.dim || values.heads != keys.heads ||
-      out.dim != values.dim || out.rows != queries.rows || out.heads != queries.heads) {
+  if (keys.heads == 0 || queries.heads % keys.heads != 0 || keys.dim != queries.dim ||
+      values.heads != keys.heads || out.dim != values.dim || out.rows != queries.rows ||
+      out.heads != queries.heads) {
     throw std::runtime_error("attention: queries, keys, values and output do not fit each other");
   }
   const bool paged = sequence.keys.pages > 0;
@@ -222,8 +225,8 @@ void check_fit(const Heads& queries, const KeyValue& sequence, const at::Tensor&
   }
   const auto room = paged ? std::numeric_limits<std::int64_t>::max() : std::min(keys.rows, values.rows);
   if (sequence.length < 0 || sequence.length > room) {
-    throw std::runtime_error("attention: a sequence is to have " + std::to_string(sequence.length) + " tokens of " +
-                             std::to_string(room));
+    throw std::runtime_error("attention: a sequence is to have " + std::to_string(sequence.length) +
+                             " tokens of " + std::to_string(room));
   }
   if (excluded.defined() && (excluded.size(0) < queries.rows || excluded.size(1) < sequence.length)) {
     throw std::runtime_error("attention: the mask is smaller than queries by keys");
@@ -232,8 +235,8 @@ void check_fit(const Heads& queries, const KeyValue& sequence, const at::Tensor&
 
 }  // namespace
 
-void attention(const Heads& queries, const KeyValue& sequence, double scale, const Masking& masking, const Heads& out,
-               const at::Tensor& log_sum_exp) {
+void attention(const Heads& queries, const KeyValue& sequence, double scale, const Masking& masking,
+               const Heads& out, const at::Tensor& log_sum_exp) {
   check_fit(queries, sequence, masking.excluded, out);
   const auto kv_heads = sequence.keys.rows.heads;
   const Rows keys = rows_of(sequence.keys, sequence);
@@ -253,8 +256,8 @@ void attention(const Heads& queries, const KeyValue& sequence, double scale, con
             static_cast<float>(scale), scores.data());
       if (masking.excluded.defined()) exclude(masking.excluded, row, first, last, scores.data());
       const auto [highest, sum] = exponentials(scores.data(), last - first);
-      weighted_sum(scores.data(), values.tokens.data() + first, kv_head * values.head_stride, sum > 0 ? last - first : 0,
-                   out.dim, sum > 0 ? 1.0F / sum : 0.0F, result.data());
+      weighted_sum(scores.data(), values.tokens.data() + first, kv_head * values.head_stride,
+                   sum > 0 ? last - first : 0, out.dim, sum > 0 ? 1.0F / sum : 0.0F, result.data());
       store(result.data(), out, row, head);
       if (log_sum_exp.defined()) {
         log_sum_exp.mutable_data_ptr<float>()[row * log_sum_exp.stride(0) + head * log_sum_exp.stride(1)] =

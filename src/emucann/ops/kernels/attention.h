@@ -10,8 +10,8 @@
 
 namespace emucann::kernels {
 
-// Rows of heads in memory: [rows, heads, dim] with dim contiguous; strides in elements. A view that costs nothing to
-// slice, because a decode step slices it once a sequence.
+// Rows of heads in memory: [rows, heads, dim] with dim contiguous; strides in elements. A view that costs
+// nothing to slice, because a decode step slices it once a sequence.
 struct EMUCANN_API Heads {
   char* data = nullptr;
   at::ScalarType dtype = at::kFloat;
@@ -47,14 +47,16 @@ struct KeyValue {
 
 struct Masking {
   bool causal = false;  // query i of n sees keys up to length - n + i
-  std::int64_t window = std::numeric_limits<std::int64_t>::max();  // and no more than this many of the last of those
-  at::Tensor excluded;  // [queries, length] bool, true: not seen; may be undefined
+  std::int64_t window =
+      std::numeric_limits<std::int64_t>::max();  // and no more than this many of the last of those
+  at::Tensor excluded;                           // [queries, length] bool, true: not seen; may be undefined
 };
 
-// queries: [n, heads, dim], out: [n, heads, value_dim], heads a multiple of the cache's heads. Each row's result depends
-// on that row and the keys alone, never on n: a query gives the same bits in a prefill as after a reload.
-// log_sum_exp: [n, heads] float, may be undefined. Throws std::runtime_error on shapes that do not fit.
-EMUCANN_API void attention(const Heads& queries, const KeyValue& sequence, double scale, const Masking& masking,
-                           const Heads& out, const at::Tensor& log_sum_exp = {});
+// queries: [n, heads, dim], out: [n, heads, value_dim], heads a multiple of the cache's heads. Each row's
+// result depends on that row and the keys alone, never on n: a query gives the same bits in a prefill as
+// after a reload. log_sum_exp: [n, heads] float, may be undefined. Throws std::runtime_error on shapes that
+// do not fit.
+EMUCANN_API void attention(const Heads& queries, const KeyValue& sequence, double scale,
+                           const Masking& masking, const Heads& out, const at::Tensor& log_sum_exp = {});
 
 }  // namespace emucann::kernels

@@ -29,7 +29,8 @@ void write_slots(const at::Tensor& rows, at::Tensor cache, const at::Tensor& slo
       throw std::runtime_error("kv cache: slot " + std::to_string(slot) + " is not in a cache of " +
                                std::to_string(slot_count));
     }
-    std::memcpy(to + static_cast<std::size_t>(slot) * width, from + static_cast<std::size_t>(token) * width, width);
+    std::memcpy(to + static_cast<std::size_t>(slot) * width, from + static_cast<std::size_t>(token) * width,
+                width);
   }
 }
 

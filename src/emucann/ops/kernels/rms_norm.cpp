@@ -26,10 +26,11 @@ at::Tensor plain(const at::Tensor& t) { return t.to(at::kFloat).contiguous(); }
 
 }  // namespace
 
-void rms_norm(const at::Tensor& x, const at::Tensor& gamma, const at::Tensor& beta, double epsilon, at::Tensor& y,
-              at::Tensor& rstd) {
+void rms_norm(const at::Tensor& x, const at::Tensor& gamma, const at::Tensor& beta, double epsilon,
+              at::Tensor& y, at::Tensor& rstd) {
   const auto width = gamma.numel();
-  if (width == 0 || x.numel() % width != 0) throw std::runtime_error("rms_norm: gamma does not cover whole rows of x");
+  if (width == 0 || x.numel() % width != 0)
+    throw std::runtime_error("rms_norm: gamma does not cover whole rows of x");
   const auto rows = x.numel() / width;
   const auto input = plain(x);
   const auto weight = plain(gamma);
@@ -39,8 +40,9 @@ void rms_norm(const at::Tensor& x, const at::Tensor& gamma, const at::Tensor& be
   const bool wants_rstd = rstd.defined() && rstd.numel() == rows;
   auto scales = wants_rstd ? at::empty({rows}, input.options()) : at::Tensor();
   normalize_rows(input.const_data_ptr<float>(), weight.const_data_ptr<float>(),
-                 bias.defined() ? bias.const_data_ptr<float>() : nullptr, static_cast<float>(epsilon), rows, width,
-                 result.mutable_data_ptr<float>(), wants_rstd ? scales.mutable_data_ptr<float>() : nullptr);
+                 bias.defined() ? bias.const_data_ptr<float>() : nullptr, static_cast<float>(epsilon), rows,
+                 width, result.mutable_data_ptr<float>(),
+                 wants_rstd ? scales.mutable_data_ptr<float>() : nullptr);
   if (!direct) y.copy_(result);
   if (wants_rstd) rstd.copy_(scales.view(rstd.sizes()));
 }

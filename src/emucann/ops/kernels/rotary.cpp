@@ -11,7 +11,8 @@ namespace emucann::kernels {
 namespace {
 
 // One head: x[first] and x[second] are a pair for each angle.
-EMUCANN_VECTORIZE void rotate_halves(float* head, const float* cosines, const float* sines, std::int64_t angles) {
+EMUCANN_VECTORIZE void rotate_halves(float* head, const float* cosines, const float* sines,
+                                     std::int64_t angles) {
   for (std::int64_t i = 0; i < angles; ++i) {
     const float a = head[i];
     const float b = head[angles + i];
@@ -40,15 +41,15 @@ void rotate(at::Tensor heads, const at::Tensor& positions, const at::Tensor& cos
   const auto table = cos_sin.to(at::kFloat).contiguous();
   // [tokens, n * head_size]: a view of the caller's rows, or a float copy that goes back at the end.
   const auto rows = heads.reshape({tokens, -1});
-  const bool in_place =
-      rows.scalar_type() == at::kFloat && rows.stride(1) == 1 && rows.const_data_ptr() == heads.const_data_ptr();
+  const bool in_place = rows.scalar_type() == at::kFloat && rows.stride(1) == 1 &&
+                        rows.const_data_ptr() == heads.const_data_ptr();
   auto work = in_place ? rows : rows.to(at::kFloat).contiguous();
   const auto count = rows.size(1) / head_size;
   for (std::int64_t token = 0; token < tokens; ++token) {
     const auto position = where.const_data_ptr<std::int64_t>()[token];
     if (position < 0 || position >= table.size(0)) {
-      throw std::runtime_error("rotary embedding: position " + std::to_string(position) + " is not in a table of " +
-                               std::to_string(table.size(0)));
+      throw std::runtime_error("rotary embedding: position " + std::to_string(position) +
+                               " is not in a table of " + std::to_string(table.size(0)));
     }
     const float* cosines = table.const_data_ptr<float>() + position * 2 * angles;
     float* head = work.mutable_data_ptr<float>() + token * work.stride(0);

@@ -1,4 +1,5 @@
-// Loops over floats that a compiler turns into vector instructions: sums in lanes, an exponential without branches.
+// Loops over floats that a compiler turns into vector instructions: sums in lanes, an exponential without
+// branches.
 #pragma once
 
 #include <cstdint>
