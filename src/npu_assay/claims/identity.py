@@ -22,7 +22,7 @@ def identity_line(case: Case) -> LogLine | None:
     """The line that says which CANN was loaded, or None when the stage did not print exactly one."""
     if not case.archive.stage_log(STAGE).is_file():
         return None
-    found = [line for line in case.log_lines(STAGE) if line.text.startswith(_IDENTITY)]
+    found = [line for line in case.log_lines(STAGE, _IDENTITY) if line.text.startswith(_IDENTITY)]
     return found[0] if len(found) == 1 else None
 
 
@@ -73,7 +73,7 @@ class IdentityRule(Rule):
         try:
             facts = json.loads(case.archive.environment.read_bytes())
             identity = facts["cann_identity"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise UsageError(f"environment.json: no cann_identity can be read from it ({error})") from error
         if _IDENTITY + str(identity) == line.text:
             yield self.passed("environment.json and the log name the same CANN", evidence, line.evidence)
@@ -101,7 +101,7 @@ class IdentityRule(Rule):
 
 def _loaded_by(case: Case, stage: str) -> Iterator[tuple[str, Evidence]]:
     """The paths of libascendcl that processes of the stage had loaded."""
-    for line in case.log_lines(stage):
+    for line in case.log_lines(stage, _PROCESS_MAP):
         path = line.text.removeprefix(_PROCESS_MAP)
         if path != line.text and PurePosixPath(path).name.startswith(_LIBRARY):
             yield path, line.evidence

@@ -1,6 +1,7 @@
 """Each rule of the KV offloading result: the good archive passes, one fault is found by the right rule."""
 
 import json
+import tracemalloc
 
 import pytest
 from offload_archive import (
@@ -17,6 +18,7 @@ from offload_archive import (
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.claims.offload_rounds import reusable_tokens
+from npu_assay.claims.verdict import verify
 from npu_assay.evidence.manifest import DeviceRecord, StageStatus
 
 VERSIONS = "stages/versions-and-paths.log"
@@ -78,6 +80,10 @@ FAULTS = {
         lambda o: o.write("environment.json", "[]"),
         "identity/1: environment.json: no cann_identity can be read",
     ),
+    "environment.json nested too deep": (
+        lambda o: o.write("environment.json", "[" * 100_000),
+        "identity/1: environment.json: no cann_identity can be read",
+    ),
     "library not recorded": (
         lambda o: o.replace(VERSIONS, "process-map: ", "map: "),
         "identity/1: no line `process-map: .../libascendcl.so` in the log",
@@ -132,6 +138,7 @@ FAULTS = {
     ),
     "no tests": (unit("no tests ran"), "tests/1: unit: no test passed: no tests ran"),
     "all deselected": (unit("9 deselected"), "tests/1: unit: no test passed: 9 deselected"),
+    "one deselected": (unit("8 passed, 1 deselected", *[""] * 8), "tests/1: unit: 8 passed, 1 deselected"),
     "a test failed": (unit("1 failed, 1 passed", "", FAILURE), "tests/1: unit: t::test_1 failed"),
     "a test skipped": (unit("1 passed, 1 skipped", "", SKIP), "tests/1: unit: 1 passed, 1 skipped in 0.77s"),
     "a test xfailed": (unit("1 passed, 1 xfailed", "", XFAIL), "tests/1: unit: t::test_1 xfailed"),
@@ -142,6 +149,10 @@ FAULTS = {
     "JUnit missing": (
         lambda o: (o.root / "stages/unit.junit.xml").unlink(),
         "stages/unit.junit.xml: can't be read",
+    ),
+    "JUnit in an unknown encoding": (
+        lambda o: o.write("stages/unit.junit.xml", '<?xml version="1.0" encoding="x"?><testsuites/>'),
+        "stages/unit.junit.xml: not XML (unknown encoding: x)",
     ),
     "no summary": (log("unit", "Segmentation fault\n"), "tests/1: unit: no summary line of pytest"),
     "a round missing": (
@@ -308,3 +319,20 @@ def test_rounds_without_a_prompt_hash_are_told_apart_by_their_cold_run(offload):
 )
 def test_whole_blocks_come_back_but_the_last_token_is_computed(prompt, reusable):
     assert reusable_tokens(prompt) == reusable
+
+
+def test_a_log_of_millions_of_lines_is_judged_in_little_memory(offload):
+    def peak() -> int:
+        offload.seal()
+        tracemalloc.start()
+        assert verify(offload.root, Mode.EMULATED).result is expected
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size
+
+    expected = Result.PASS
+    before = peak()
+    for stage in ("versions-and-paths", "ruff", "unit", "native-transfer"):
+        path = offload.archive.stage_log(stage)
+        path.write_bytes(b"y\n" * 20_000 + path.read_bytes())
+    assert peak() < before + 1_000_000
