@@ -172,6 +172,14 @@ FAULTS = {
         "round 2: external_cached_tokens is 255, expected 256",
     ),
     "reset refused": (round_2(reset_prefix_cache=False), "round 2: reset_prefix_cache is False"),
+    "another prompt length": (
+        rounds(*(round_row(run, prompt_tokens=200, external_cached_tokens=128) for run in (1, 2, 3))),
+        "round 1: prompt_tokens is 200, the stage's setting is 300",
+    ),
+    "fewer tokens": (
+        lambda o: o.change_stage("native-high-level", settings=SETTINGS | {"max_tokens": 16}),
+        "round 1: 4 token ids, the stage's setting max_tokens is 16",
+    ),
     "one token differs": (round_2(external_token_ids=[2, 7, 7, 6]), "round 2: tokens differ"),
     "no tokens": (round_2(cold_token_ids=[], external_token_ids=[]), "round 2: no tokens"),
     "no time": (round_2(external_seconds=0), "round 2: external_seconds is 0.0, expected more than 0"),
@@ -247,8 +255,19 @@ UNSURE = {
         "protocol/1: native-high-level.rounds is 2, published 3",
     ),
     "a short prompt": (
-        rounds(*(round_row(run, prompt_tokens=100, external_cached_tokens=0) for run in (1, 2, 3))),
+        lambda o: (
+            o.write_rounds(*(round_row(i, prompt_tokens=100, external_cached_tokens=0) for i in (1, 2, 3))),
+            o.change_stage("native-high-level", settings=SETTINGS | {"prompt_tokens": 100}),
+        ),
         "round 1: a prompt of 100 tokens fills no block",
+    ),
+    "a stage for more dies": (
+        lambda o: o.remove_stage("unit", StageStatus.NOT_APPLICABLE, "needs 2 dies, this run has 1"),
+        "stages/1: unit: not applicable, needs 2 dies, this run has 1",
+    ),
+    "tokens not compared": (
+        lambda o: (o.root / "results/tokens-equal-cpu.jsonl").unlink(),
+        "cpu-tokens/1: no results/tokens-equal-cpu.jsonl: the tiny model's tokens were not compared",
     ),
     "a stage not asked for": (
         lambda o: o.remove_stage("unit", StageStatus.NOT_RUN, "not asked for"),
@@ -279,24 +298,27 @@ def test_what_was_not_measured_or_not_asked_for_is_inconclusive_and_never_a_pass
     assert (verdict.result, verdict.exit_code) == (Result.INCONCLUSIVE, 3)
 
 
-def test_a_stage_that_needs_more_dies_is_neither_pass_nor_fail(offload):
+def test_a_stage_for_more_dies_is_neither_pass_nor_fail_in_limited_mode(offload):
     reason = "needs 2 dies, this run has 1"
     offload.remove_stage("unit", StageStatus.NOT_APPLICABLE, reason)
-    verdict = offload.verdict()
+    verdict = offload.verdict(Mode.LIMITED)
     assert verdict.result is Result.PASS
     assert f"stages/1: unit: not applicable, {reason} manifest.json" in messages(
         verdict, Result.NOT_APPLICABLE
     )
 
 
-def test_tokens_may_have_been_compared_with_the_cpus(offload):
-    nothing = messages(offload.verdict(), Result.NOT_APPLICABLE)
-    assert [message.partition(":")[0] for message in nothing] == ["cpu-tokens/1"]
-    offload.write("results/tokens-equal-cpu.jsonl", json.dumps(comparison()))
+def test_the_tiny_models_tokens_are_compared_with_the_cpus_and_no_others(offload):
     verdict = offload.verdict()
     assert "cpu-tokens/1: prompt of 7 tokens: 2 token ids as on the CPU" in "\n".join(
         messages(verdict, Result.PASS)
     )
+    assert verdict.result is Result.PASS
+    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
+    offload.change_manifest(model="/models/other")
+    verdict = offload.verdict()
+    nothing = messages(verdict, Result.NOT_APPLICABLE)
+    assert [message.partition(":")[0] for message in nothing] == ["cpu-tokens/1"]
     assert verdict.result is Result.PASS
 
 
