@@ -1,6 +1,7 @@
 """What the rules look at: the archive's raw files, and in which mode they are judged."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -65,11 +66,19 @@ class Case:
         except OSError as error:
             raise UsageError(f"{self.log_of(stage)}: can't be read ({error.strerror})") from error
 
-    def log_lines(self, stage: str) -> list[LogLine]:
-        """The stage's log, line by line."""
-        text = self.log(stage).decode(errors="replace")
-        # Progress bars overwrite their line with a carriage return; splitlines takes it for an end of line.
-        return [
-            LogLine(_ANSI.sub("", line), Evidence(f"stages/{stage}.log", number))
-            for number, line in enumerate(text.split("\n"), start=1)
-        ]
+    def log_lines(self, stage: str, holding: str = "") -> Iterator[LogLine]:
+        """The stage's log line by line, or those lines of it that hold a text.
+
+        A stage that went wild leaves millions of lines, so they are never in memory together. Raises
+        UsageError when the log can't be read.
+        """
+        wanted = holding.encode()
+        try:
+            # Progress bars overwrite their line with a carriage return: only a line feed ends a line.
+            with self.archive.stage_log(stage).open("rb") as file:
+                for number, line in enumerate(file, start=1):
+                    if wanted in line:
+                        text = line.removesuffix(b"\n").decode(errors="replace")
+                        yield LogLine(_ANSI.sub("", text), Evidence(f"stages/{stage}.log", number))
+        except OSError as error:
+            raise UsageError(f"{self.log_of(stage)}: can't be read ({error.strerror})") from error

@@ -11,7 +11,7 @@ from npu_assay.errors import UsageError
 
 STAGE = "versions-and-paths"
 #: Lines that the suites print; see suites/support/cann.py.
-_IDENTITY = "cann-identity: "
+IDENTITY = "cann-identity: "
 _PROCESS_MAP = "process-map: "
 _EMULATED = "EMULATED"
 _HARDWARE = "hardware"
@@ -22,13 +22,13 @@ def identity_line(case: Case) -> LogLine | None:
     """The line that says which CANN was loaded, or None when the stage did not print exactly one."""
     if not case.archive.stage_log(STAGE).is_file():
         return None
-    found = [line for line in case.log_lines(STAGE) if line.text.startswith(_IDENTITY)]
+    found = [line for line in case.log_lines(STAGE, IDENTITY) if line.text.startswith(IDENTITY)]
     return found[0] if len(found) == 1 else None
 
 
 def says_emulated(line: LogLine) -> bool:
     """Whether the loaded library called itself emulated."""
-    return line.text.removeprefix(_IDENTITY).startswith(_EMULATED)
+    return line.text.removeprefix(IDENTITY).startswith(_EMULATED)
 
 
 class IdentityRule(Rule):
@@ -46,14 +46,14 @@ class IdentityRule(Rule):
             return
         line = identity_line(case)
         if line is None:
-            yield self.failed(f"expected exactly one line `{_IDENTITY}...` in the log", case.log_of(STAGE))
+            yield self.failed(f"expected exactly one line `{IDENTITY}...` in the log", case.log_of(STAGE))
             return
         yield self._kind(case, line)
         yield from self._environment_file(case, line)
         yield from self._libraries(case)
 
     def _kind(self, case: Case, line: LogLine) -> Finding:
-        identity = line.text.removeprefix(_IDENTITY)
+        identity = line.text.removeprefix(IDENTITY)
         if not identity.startswith((_EMULATED, _HARDWARE)):
             return self.failed(
                 f"expected {_EMULATED} or {_HARDWARE} and a build, found {line.text!r}", line.evidence
@@ -73,9 +73,9 @@ class IdentityRule(Rule):
         try:
             facts = json.loads(case.archive.environment.read_bytes())
             identity = facts["cann_identity"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise UsageError(f"environment.json: no cann_identity can be read from it ({error})") from error
-        if _IDENTITY + str(identity) == line.text:
+        if IDENTITY + str(identity) == line.text:
             yield self.passed("environment.json and the log name the same CANN", evidence, line.evidence)
         else:
             yield self.failed(f"environment.json says {identity!r}, the log says {line.text!r}", evidence)
@@ -101,7 +101,7 @@ class IdentityRule(Rule):
 
 def _loaded_by(case: Case, stage: str) -> Iterator[tuple[str, Evidence]]:
     """The paths of libascendcl that processes of the stage had loaded."""
-    for line in case.log_lines(stage):
+    for line in case.log_lines(stage, _PROCESS_MAP):
         path = line.text.removeprefix(_PROCESS_MAP)
         if path != line.text and PurePosixPath(path).name.startswith(_LIBRARY):
             yield path, line.evidence

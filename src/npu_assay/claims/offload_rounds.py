@@ -72,7 +72,7 @@ class OffloadRoundsRule(Rule):
         rounds = [(entry, place) for entry, place in rounds if entry.backend == self._backend]
         yield from self._number(case, rounds)
         for entry, place in rounds:
-            findings = list(self._judge(entry, place))
+            findings = [*self._as_set(case, entry, place), *self._judge(entry, place)]
             yield from findings or [
                 self.passed(
                     f"round {entry.run}: {entry.external_cached_tokens} of {entry.prompt_tokens} tokens came "
@@ -102,6 +102,19 @@ class OffloadRoundsRule(Rule):
             yield self.failed(f"the prompts are not all different: {prompts}", everywhere)
         if good:
             yield self.passed(f"{len(rounds)} rounds with different prompts", everywhere)
+
+    def _as_set(self, case: Case, entry: Round, place: Evidence) -> Iterator[Finding]:
+        """What is not as the stage's settings say."""
+        record = case.manifest.stage(STAGE)
+        settings = record.settings if record else {}
+        length = settings.get("prompt_tokens")
+        if entry.prompt_tokens != length:
+            message = f"prompt_tokens is {entry.prompt_tokens}, the stage's setting is {length}"
+            yield self.failed(f"round {entry.run}: {message}", place)
+        wanted, tokens = settings.get("max_tokens"), len(entry.cold_token_ids)
+        if wanted is not None and tokens not in (0, wanted):  # the suite ignores the end-of-sequence token
+            message = f"{tokens} token ids, the stage's setting max_tokens is {wanted}"
+            yield self.failed(f"round {entry.run}: {message}", place)
 
     def _judge(self, entry: Round, place: Evidence) -> Iterator[Finding]:
         """What is not as it must be."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from npu_assay.claims.findings import Finding, Result
 from npu_assay.claims.verdict import Verdict
+from npu_assay.evidence.archive import printable
 from npu_assay.evidence.junit import ReportCase, render_junit
 
 
@@ -13,7 +14,7 @@ def as_text(verdict: Verdict) -> str:
     lines = []
     for finding in verdict.findings:
         places = f" [{', '.join(str(place) for place in finding.evidence)}]" if finding.evidence else ""
-        lines.append(f"{finding.result:<14} {finding.rule:<18} {finding.message}{places}")
+        lines.append(f"{finding.result:<14} {finding.rule:<18} {printable(finding.message + places)}")
         lines += [f"    {line}" for line in finding.traceback.splitlines()]
     return "\n".join([*lines, verdict.line])
 
@@ -48,8 +49,8 @@ def as_junit(verdict: Verdict) -> str:
 
 
 def _case(finding: Finding) -> ReportCase:
-    name = f"{finding.rule}: {finding.message}"
-    message = f"{finding.message} {finding.traceback}".strip()
+    name = f"{finding.rule}: {printable(finding.message)}"
+    message = f"{printable(finding.message)} {finding.traceback}".strip()
     match finding.result:
         case Result.PASS:
             return ReportCase(name)

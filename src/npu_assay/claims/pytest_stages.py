@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
-from npu_assay.claims.pytest_summary import find_summary
+from npu_assay.claims.pytest_summary import SUMMARY_HOLDS, find_summary
 from npu_assay.claims.rule import Rule
 from npu_assay.evidence.junit import Outcome, read_pytest_junit
 
@@ -27,7 +27,7 @@ class PytestRule(Rule):
 
     def _judge(self, case: Case, stage: str) -> Iterator[Finding]:
         junit = Evidence(f"stages/{stage}.junit.xml")
-        summary = find_summary(case.log_lines(stage))
+        summary = find_summary(case.log_lines(stage, SUMMARY_HOLDS))
         if summary is None:
             yield self.failed(f"{stage}: no summary line of pytest in the log", case.log_of(stage))
             return

@@ -44,9 +44,7 @@ class StagesRule(Rule):
                 return self.inconclusive(message, _MANIFEST, case.log_of(stage))
             case StageStatus.NOT_RUN | StageStatus.NOT_APPLICABLE if log_exists:
                 return self.failed(f"{message}, but it left a log", _MANIFEST, case.log_of(stage))
-            case StageStatus.NOT_APPLICABLE:
+            case StageStatus.NOT_RUN | StageStatus.NOT_APPLICABLE if case.mode is Mode.LIMITED:
                 return self.not_applicable(message, _MANIFEST)
-            case StageStatus.NOT_RUN:
-                if case.mode is Mode.LIMITED:
-                    return self.not_applicable(message, _MANIFEST)
+            case StageStatus.NOT_RUN | StageStatus.NOT_APPLICABLE:  # the result consists of all its stages
                 return self.inconclusive(message, _MANIFEST)

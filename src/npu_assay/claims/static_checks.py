@@ -21,17 +21,19 @@ class RuffRule(Rule):
         if not case.was_run(self.stage):
             yield self.stage_not_run(self.stage)
             return
-        lines = [line for line in case.log_lines(self.stage) if line.text.strip()]
-        vacuous = [line for line in lines if self._VACUOUS in line.text]
-        if vacuous:
-            yield self.failed(f"ruff checked nothing: {vacuous[0].text!r}", vacuous[0].evidence)
-        elif not lines or lines[-1].text.strip() != self._GOOD:
-            last = lines[-1].text if lines else ""
+        vacuous = next(case.log_lines(self.stage, self._VACUOUS), None)
+        last = None
+        for line in case.log_lines(self.stage):
+            last = line if line.text.strip() else last
+        if vacuous is not None:
+            yield self.failed(f"ruff checked nothing: {vacuous.text!r}", vacuous.evidence)
+        elif last is None or last.text.strip() != self._GOOD:
+            found = "" if last is None else last.text
             yield self.failed(
-                f"expected the log to end in {self._GOOD!r}, found {last!r}", case.log_of(self.stage)
+                f"expected the log to end in {self._GOOD!r}, found {found!r}", case.log_of(self.stage)
             )
         else:
-            yield self.passed(self._GOOD, lines[-1].evidence)
+            yield self.passed(self._GOOD, last.evidence)
 
 
 class CompileallRule(Rule):

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npu_assay.claims.case import Case, Mode
+from npu_assay.claims.emulation import sign_of_emulation
 from npu_assay.claims.findings import Evidence, Finding, Result
-from npu_assay.claims.identity import identity_line, says_emulated
 from npu_assay.claims.integrity import IntegrityRule
 from npu_assay.claims.published import RULES_OF_PIPELINE
 from npu_assay.claims.rule import apply_rules
 from npu_assay.errors import AssayError, UsageError
-from npu_assay.evidence.archive import Archive
+from npu_assay.evidence.archive import Archive, special_files
 
 _EXIT_CODES = {Result.PASS: 0, Result.FAIL: 1, Result.INCONCLUSIVE: 3}
 _VERDICT = "verdict/1"
@@ -53,17 +53,23 @@ def verify(root: Path, mode: Mode) -> Verdict:
         raise UsageError(f"{root}: no manifest.json and no SHA256SUMS; name the folder of a run archive")
     case = Case(archive, mode)
     findings = apply_rules([IntegrityRule()], case)
+    if special_files(root):  # pipes, links out of the archive: named by the integrity rule, and never opened
+        return _conclude(mode, False, findings)
     try:
-        emulated, why = _is_emulated(case)
+        why = sign_of_emulation(case)
     except AssayError as error:  # without a manifest nothing but the checksums can be judged
         unreadable = Finding(_VERDICT, Result.FAIL, str(error), (Evidence("manifest.json"),))
         return _conclude(mode, False, [*findings, unreadable])
+    emulated = why is not None
     if mode is Mode.FORMAL and emulated:
         refusal = f"the run was emulated ({why}); formal mode judges runs on an NPU, use --mode emulated"
         return _conclude(mode, emulated, [Finding(_VERDICT, Result.FAIL, refusal)])
     if mode is Mode.EMULATED and not emulated:
         refusal = "the run was not emulated; use --mode formal or --mode limited"
         findings.append(Finding(_VERDICT, Result.FAIL, refusal))
+    if emulated and case.manifest.device.kind != "emulated":
+        contradiction = f"manifest.json says device kind {case.manifest.device.kind}, but {why}"
+        findings.append(Finding(_VERDICT, Result.FAIL, contradiction, (Evidence("manifest.json"),)))
     rules = RULES_OF_PIPELINE.get(case.manifest.pipeline.name)
     if rules is None:
         unknown = f"no published result is known for pipeline {case.manifest.pipeline.name}"
@@ -71,17 +77,6 @@ def verify(root: Path, mode: Mode) -> Verdict:
     else:
         findings += apply_rules(rules, case)
     return _conclude(mode, emulated, findings)
-
-
-def _is_emulated(case: Case) -> tuple[bool, str]:
-    """By the manifest or by the raw log: one of them is enough to call a run emulated."""
-    recorded = case.manifest.device.kind
-    line = identity_line(case)
-    if line is not None and says_emulated(line):
-        return True, f"{line.evidence} says {line.text!r}"
-    if recorded == "emulated":
-        return True, "manifest.json says device kind emulated"
-    return False, ""
 
 
 def _conclude(mode: Mode, emulated: bool, findings: list[Finding]) -> Verdict:

@@ -27,9 +27,9 @@ class VersionsRule(Rule):
         if not case.was_run(STAGE):
             yield self.stage_not_run(STAGE)
             return
-        lines = case.log_lines(STAGE)
         for component in self._components:
-            yield self._judge(case, component, [line for line in lines if _names(line, component)])
+            lines = [line for line in case.log_lines(STAGE, component) if _names(line, component)]
+            yield self._judge(case, component, lines)
 
     def _judge(self, case: Case, component: str, lines: list[LogLine]) -> Finding:
         wanted = case.manifest.environment.versions.get(component)

@@ -64,7 +64,15 @@ class Discrepancy:
     problem: str
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.problem}"
+        return f"{printable(self.name)}: {self.problem}"
+
+
+def printable(text: str) -> str:
+    """The text on one line, whatever it holds: a file's name may have newlines, escapes, bytes of no text."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in text
+    )
 
 
 def create_archive(root: Path) -> Archive:

@@ -50,7 +50,7 @@ def read_pytest_junit(path: Path) -> list[TestCase]:
         root = ElementTree.fromstring(path.read_bytes())
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror})") from error
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError) as error:  # LookupError: an encoding that nobody knows
         raise UsageError(f"{path}: not XML ({error})") from error
     if root.tag not in ("testsuites", "testsuite"):
         raise UsageError(f"{path}: expected JUnit's <testsuites>, found <{root.tag}>")

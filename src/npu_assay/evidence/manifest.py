@@ -5,7 +5,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    field_validator,
+)
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.atomic import write_atomically
@@ -117,6 +125,16 @@ class Manifest(_Strict):
     finished: UtcTime
     interrupted: bool
     stages: tuple[StageRecord, ...] = Field(min_length=1)
+
+    @field_validator("stages")
+    @classmethod
+    def _each_once(cls, stages: tuple[StageRecord, ...]) -> tuple[StageRecord, ...]:
+        seen: set[str] = set()
+        for stage in stages:
+            if stage.name in seen:
+                raise ValueError(f"{stage.name} stands twice")
+            seen.add(stage.name)
+        return stages
 
     @property
     def partial(self) -> bool:

@@ -104,6 +104,10 @@ class OffloadArchive:
         for stage, count in (("unit", 9), ("native-transfer", 2), ("native-high-level", 4)):
             self.write(f"stages/{stage}.log", pytest_log(f"{count} passed, 3 warnings"))
             self.write(f"stages/{stage}.junit.xml", pytest_junit(*[""] * count))
+        self.write(
+            "results/tokens-equal-cpu.jsonl",
+            '{"prompt_tokens": 7, "npu_token_ids": [5, 6], "cpu_token_ids": [5, 6]}\n',
+        )
         self.write_rounds(*(round_row(run) for run in (1, 2, 3)))
 
     def write(self, name: str, text: str) -> None:

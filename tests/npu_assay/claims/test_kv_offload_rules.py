@@ -1,6 +1,7 @@
 """Each rule of the KV offloading result: the good archive passes, one fault is found by the right rule."""
 
 import json
+import tracemalloc
 
 import pytest
 from offload_archive import (
@@ -17,6 +18,7 @@ from offload_archive import (
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.claims.offload_rounds import reusable_tokens
+from npu_assay.claims.verdict import verify
 from npu_assay.evidence.manifest import DeviceRecord, StageStatus
 
 VERSIONS = "stages/versions-and-paths.log"
@@ -78,6 +80,10 @@ FAULTS = {
         lambda o: o.write("environment.json", "[]"),
         "identity/1: environment.json: no cann_identity can be read",
     ),
+    "environment.json nested too deep": (
+        lambda o: o.write("environment.json", "[" * 100_000),
+        "identity/1: environment.json: no cann_identity can be read",
+    ),
     "library not recorded": (
         lambda o: o.replace(VERSIONS, "process-map: ", "map: "),
         "identity/1: no line `process-map: .../libascendcl.so` in the log",
@@ -132,6 +138,7 @@ FAULTS = {
     ),
     "no tests": (unit("no tests ran"), "tests/1: unit: no test passed: no tests ran"),
     "all deselected": (unit("9 deselected"), "tests/1: unit: no test passed: 9 deselected"),
+    "one deselected": (unit("8 passed, 1 deselected", *[""] * 8), "tests/1: unit: 8 passed, 1 deselected"),
     "a test failed": (unit("1 failed, 1 passed", "", FAILURE), "tests/1: unit: t::test_1 failed"),
     "a test skipped": (unit("1 passed, 1 skipped", "", SKIP), "tests/1: unit: 1 passed, 1 skipped in 0.77s"),
     "a test xfailed": (unit("1 passed, 1 xfailed", "", XFAIL), "tests/1: unit: t::test_1 xfailed"),
@@ -142,6 +149,10 @@ FAULTS = {
     "JUnit missing": (
         lambda o: (o.root / "stages/unit.junit.xml").unlink(),
         "stages/unit.junit.xml: can't be read",
+    ),
+    "JUnit in an unknown encoding": (
+        lambda o: o.write("stages/unit.junit.xml", '<?xml version="1.0" encoding="x"?><testsuites/>'),
+        "stages/unit.junit.xml: not XML (unknown encoding: x)",
     ),
     "no summary": (log("unit", "Segmentation fault\n"), "tests/1: unit: no summary line of pytest"),
     "a round missing": (
@@ -161,6 +172,14 @@ FAULTS = {
         "round 2: external_cached_tokens is 255, expected 256",
     ),
     "reset refused": (round_2(reset_prefix_cache=False), "round 2: reset_prefix_cache is False"),
+    "another prompt length": (
+        rounds(*(round_row(run, prompt_tokens=200, external_cached_tokens=128) for run in (1, 2, 3))),
+        "round 1: prompt_tokens is 200, the stage's setting is 300",
+    ),
+    "fewer tokens": (
+        lambda o: o.change_stage("native-high-level", settings=SETTINGS | {"max_tokens": 16}),
+        "round 1: 4 token ids, the stage's setting max_tokens is 16",
+    ),
     "one token differs": (round_2(external_token_ids=[2, 7, 7, 6]), "round 2: tokens differ"),
     "no tokens": (round_2(cold_token_ids=[], external_token_ids=[]), "round 2: no tokens"),
     "no time": (round_2(external_seconds=0), "round 2: external_seconds is 0.0, expected more than 0"),
@@ -236,8 +255,19 @@ UNSURE = {
         "protocol/1: native-high-level.rounds is 2, published 3",
     ),
     "a short prompt": (
-        rounds(*(round_row(run, prompt_tokens=100, external_cached_tokens=0) for run in (1, 2, 3))),
+        lambda o: (
+            o.write_rounds(*(round_row(i, prompt_tokens=100, external_cached_tokens=0) for i in (1, 2, 3))),
+            o.change_stage("native-high-level", settings=SETTINGS | {"prompt_tokens": 100}),
+        ),
         "round 1: a prompt of 100 tokens fills no block",
+    ),
+    "a stage for more dies": (
+        lambda o: o.remove_stage("unit", StageStatus.NOT_APPLICABLE, "needs 2 dies, this run has 1"),
+        "stages/1: unit: not applicable, needs 2 dies, this run has 1",
+    ),
+    "tokens not compared": (
+        lambda o: (o.root / "results/tokens-equal-cpu.jsonl").unlink(),
+        "cpu-tokens/1: no results/tokens-equal-cpu.jsonl: the tiny model's tokens were not compared",
     ),
     "a stage not asked for": (
         lambda o: o.remove_stage("unit", StageStatus.NOT_RUN, "not asked for"),
@@ -268,24 +298,27 @@ def test_what_was_not_measured_or_not_asked_for_is_inconclusive_and_never_a_pass
     assert (verdict.result, verdict.exit_code) == (Result.INCONCLUSIVE, 3)
 
 
-def test_a_stage_that_needs_more_dies_is_neither_pass_nor_fail(offload):
+def test_a_stage_for_more_dies_is_neither_pass_nor_fail_in_limited_mode(offload):
     reason = "needs 2 dies, this run has 1"
     offload.remove_stage("unit", StageStatus.NOT_APPLICABLE, reason)
-    verdict = offload.verdict()
+    verdict = offload.verdict(Mode.LIMITED)
     assert verdict.result is Result.PASS
     assert f"stages/1: unit: not applicable, {reason} manifest.json" in messages(
         verdict, Result.NOT_APPLICABLE
     )
 
 
-def test_tokens_may_have_been_compared_with_the_cpus(offload):
-    nothing = messages(offload.verdict(), Result.NOT_APPLICABLE)
-    assert [message.partition(":")[0] for message in nothing] == ["cpu-tokens/1"]
-    offload.write("results/tokens-equal-cpu.jsonl", json.dumps(comparison()))
+def test_the_tiny_models_tokens_are_compared_with_the_cpus_and_no_others(offload):
     verdict = offload.verdict()
     assert "cpu-tokens/1: prompt of 7 tokens: 2 token ids as on the CPU" in "\n".join(
         messages(verdict, Result.PASS)
     )
+    assert verdict.result is Result.PASS
+    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
+    offload.change_manifest(model="/models/other")
+    verdict = offload.verdict()
+    nothing = messages(verdict, Result.NOT_APPLICABLE)
+    assert [message.partition(":")[0] for message in nothing] == ["cpu-tokens/1"]
     assert verdict.result is Result.PASS
 
 
@@ -308,3 +341,20 @@ def test_rounds_without_a_prompt_hash_are_told_apart_by_their_cold_run(offload):
 )
 def test_whole_blocks_come_back_but_the_last_token_is_computed(prompt, reusable):
     assert reusable_tokens(prompt) == reusable
+
+
+def test_a_log_of_millions_of_lines_is_judged_in_little_memory(offload):
+    def peak() -> int:
+        offload.seal()
+        tracemalloc.start()
+        assert verify(offload.root, Mode.EMULATED).result is expected
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size
+
+    expected = Result.PASS
+    before = peak()
+    for stage in ("versions-and-paths", "ruff", "unit", "native-transfer"):
+        path = offload.archive.stage_log(stage)
+        path.write_bytes(b"y\n" * 20_000 + path.read_bytes())
+    assert peak() < before + 1_000_000

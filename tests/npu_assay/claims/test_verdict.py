@@ -1,4 +1,5 @@
 import json
+import os
 from xml.etree import ElementTree
 
 import pytest
@@ -22,6 +23,8 @@ def to_hardware(offload: OffloadArchive) -> None:
     offload.change_manifest(device=DeviceRecord(kind="hardware", dies=1))
     for name in ("environment.json", "stages/versions-and-paths.log"):
         offload.replace(name, IDENTITY, "hardware V100R001C10SPC001B250")
+    offload.replace("device/npu-smi-info.txt", "9.0.0.EMULATED", "25.5.1")
+    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
 
 
 def test_a_good_emulated_archive_passes_in_emulated_mode_and_says_what_it_is(offload):
@@ -52,14 +55,61 @@ def test_formal_mode_passes_the_same_archive_from_hardware(offload):
     assert "the run was not emulated" in messages(refused, Result.FAIL)[0]
 
 
-@pytest.mark.parametrize("liar", ["manifest.json", "the log"])
-def test_one_sign_of_emulation_is_enough_for_formal_mode_to_refuse(offload, liar):
-    if liar == "manifest.json":
-        offload.change_manifest(device=DeviceRecord(kind="hardware", dies=1))
-    else:
-        offload.replace("stages/versions-and-paths.log", IDENTITY, "hardware V100R001C10SPC001B250")
+HARDWARE = "hardware V100R001C10SPC001B250"
+LOG, SMI = "stages/versions-and-paths.log", "device/npu-smi-info.txt"
+
+
+@pytest.mark.parametrize(
+    ("sign", "evidence"),
+    [
+        (lambda o: o.change_manifest(device=DeviceRecord(kind="emulated", dies=1)), "manifest.json says"),
+        (lambda o: o.replace(LOG, HARDWARE, IDENTITY), f"{LOG}:8 says 'cann-identity: EMULATED"),
+        (lambda o: o.replace(LOG, "cann-", f"cann-identity: {IDENTITY}\ncann-"), f"{LOG}:9 says"),
+        (lambda o: o.replace("environment.json", HARDWARE, IDENTITY), "environment.json says 'EMULATED"),
+        (lambda o: o.replace(SMI, "25.5.1", "25.5.1+emulated"), f"{SMI}:2 says '| npu-smi 25.5.1+emulated"),
+    ],
+    ids=["manifest", "log", "log twice", "environment.json", "npu-smi"],
+)
+def test_one_sign_of_emulation_is_enough_for_formal_mode_to_refuse(offload, sign, evidence):
+    to_hardware(offload)
+    assert offload.verdict(Mode.FORMAL).result is Result.PASS
+    sign(offload)
     verdict = offload.verdict(Mode.FORMAL)
-    assert "the run was emulated" in messages(verdict, Result.FAIL)[0]
+    assert f"the run was emulated ({evidence}" in messages(verdict, Result.FAIL)[0]
+    assert verdict.line.startswith("verdict: EMULATED fail")
+    assert verdict.exit_code == 1
+    # Nor does it pass for an emulated run, when the rest of it says that it was none.
+    assert offload.verdict(Mode.EMULATED).exit_code == 1
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "stages/unit.log", "device/npu-smi-info.txt", "more"])
+def test_what_is_no_regular_file_is_named_and_never_opened(offload, name):
+    """A pipe would be waited for, and a link leads out of the archive."""
+    assert offload.verdict().result is Result.PASS
+    (offload.root / name).unlink(missing_ok=True)
+    os.mkfifo(offload.root / name)
+    verdict = verify(offload.root, Mode.EMULATED)
+    assert f"{name}: not a regular file" in " ".join(messages(verdict, Result.FAIL))
+    assert verdict.exit_code == 1
+
+
+def test_a_finding_is_one_printable_line_whatever_a_file_is_called(offload):
+    assert offload.verdict().result is Result.PASS
+    (offload.root / os.fsdecode(b"results/a\nb\x1b[2J\xff")).write_text("")
+    verdict = verify(offload.root, Mode.EMULATED)
+    assert "results/a\\nb\\x1b[2J\\udcff: not in SHA256SUMS" in as_text(verdict).splitlines()[0]
+    assert len(as_text(verdict).splitlines()) == len(verdict.findings) + 1
+    assert all(line.isprintable() for line in as_text(verdict).splitlines())
+    ElementTree.fromstring(as_junit(verdict))
+    assert json.loads(as_json(verdict))["verdict"] == "fail"
+
+
+def test_a_stage_that_stands_twice_in_the_manifest_fails(offload):
+    assert offload.verdict().result is Result.PASS
+    red = offload.manifest.stages[0].model_copy(update={"status": StageStatus.FAIL, "exit_code": 1})
+    offload.change_manifest(stages=(*offload.manifest.stages, red))
+    verdict = offload.verdict()
+    assert "stages: Value error, versions-and-paths stands twice" in messages(verdict, Result.FAIL)[0]
     assert verdict.exit_code == 1
 
 

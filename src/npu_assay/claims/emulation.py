@@ -1,0 +1,35 @@
+"""Signs of an emulated run. Any one of them is enough, so that no single lie makes it pass for hardware."""
+
+import json
+from collections.abc import Iterator
+
+from npu_assay.claims.case import Case
+from npu_assay.claims.identity import IDENTITY, STAGE, says_emulated
+
+
+def sign_of_emulation(case: Case) -> str | None:
+    """Where the archive says that the run was emulated, and how; None when it does so nowhere.
+
+    Raises UsageError when there is no manifest to read.
+    """
+    recorded = case.manifest.device.kind
+    return next(_signs(case), "manifest.json says device kind emulated" if recorded == "emulated" else None)
+
+
+def _signs(case: Case) -> Iterator[str]:
+    """In the raw files. One that can't be read is another rule's finding."""
+    if case.archive.stage_log(STAGE).is_file():
+        for line in case.log_lines(STAGE, IDENTITY):
+            if line.text.startswith(IDENTITY) and says_emulated(line):
+                yield f"{line.evidence} says {line.text!r}"
+    try:
+        identity = json.loads(case.archive.environment.read_bytes())["cann_identity"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        identity = ""
+    if str(identity).upper().startswith("EMULATED"):
+        yield f"environment.json says {identity!r}"
+    for path in sorted(case.archive.device.glob("*.txt")):
+        lines = path.read_bytes().decode(errors="replace").split("\n") if path.is_file() else []
+        for number, text in enumerate(lines, start=1):
+            if "emulated" in text.lower():
+                yield f"device/{path.name}:{number} says {text.strip()!r}"
