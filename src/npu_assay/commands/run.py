@@ -21,7 +21,7 @@ from npu_assay.device.query import NpuSmi
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
-from npu_assay.errors import UsageError
+from npu_assay.errors import InconclusiveError, UsageError
 from npu_assay.evidence.archive import Archive, create_archive, discard
 from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
@@ -121,6 +121,9 @@ def _discarded_on_failure(archive: Archive) -> Iterator[None]:
     """An archive in which nothing was run is none."""
     try:
         yield
+    except KeyboardInterrupt as stop:
+        discard(archive)
+        raise InconclusiveError("interrupted before the first stage; no archive is left") from stop
     except BaseException:
         discard(archive)
         raise
