@@ -130,9 +130,11 @@ def test_a_setting_reaches_the_manifest(assay):
         (["--stage", "nope"], 2, "has no stage 'nope'; there are: one, assay, two"),
         (["--set", "one.rouds=3"], 2, "stage one has no setting 'rouds'; there are: rounds"),
         (["--model", "nowhere"], 2, "--model nowhere: no config.json there"),
+        (["--model", "\udcff"], 2, "the path is no UTF-8, which manifest.json has to hold"),
         (["--out", "/proc/nowhere"], 2, "/proc/nowhere: no archive can be written here"),
         (["--out", "/dev/null/x"], 2, "/dev/null/x: no archive can be written here (Not a directory)"),
         (["--out", str(ROOT)], 2, "not empty; an archive needs a new folder"),
+        (["--out", "/tmp/\udcff"], 2, "the path is no UTF-8, which manifest.json has to hold"),
         (["--device", "npu"], 4, "no NPU; use --device emulated"),
     ],
 )
