@@ -28,7 +28,7 @@ EMUCANN_API void aclAppLog(aclLogLevel level, const char* function, const char* 
   // its log files; here they go to stderr when asked for.
   static const int lowest = [] {
     const char* text = std::getenv("ASCEND_GLOBAL_LOG_LEVEL");
-    return text == nullptr ? 4 : std::atoi(text);
+    return text == nullptr ? 4 : static_cast<int>(std::strtol(text, nullptr, 10));
   }();
   if (static_cast<int>(level) < lowest) return;
   char message[2048];

@@ -84,7 +84,7 @@ EMUCANN_API HcclResult HcclCommInitRootInfo(uint32_t ranks, const HcclRootInfo* 
                                             HcclComm* comm) {
   return guarded("HcclCommInitRootInfo", [&] {
     require_pointer(info, "rootInfo");
-    require_pointer(comm, "comm");
+    require_pointer(static_cast<const void*>(comm), "comm");
     *comm = join(ranks, *info, rank, nullptr);
   });
 }
@@ -94,7 +94,7 @@ EMUCANN_API HcclResult HcclCommInitRootInfoConfig(uint32_t ranks, const HcclRoot
   return guarded("HcclCommInitRootInfoConfig", [&] {
     require_pointer(info, "rootInfo");
     require_pointer(config, "config");
-    require_pointer(comm, "comm");
+    require_pointer(static_cast<const void*>(comm), "comm");
     *comm = join(ranks, *info, rank, config);
   });
 }
@@ -103,10 +103,11 @@ EMUCANN_API HcclResult HcclCommInitRootInfoConfig(uint32_t ranks, const HcclRoot
 EMUCANN_API HcclResult HcclCommInitAll(uint32_t count, int32_t* devices, HcclComm* comms) {
   return guarded("HcclCommInitAll", [&] {
     require_pointer(devices, "devices");
-    require_pointer(comms, "comms");
+    require_pointer(static_cast<const void*>(comms), "comms");
     require_place(count, 0);
     const RootInfo root = Segment::create_root();
     std::vector<std::shared_ptr<Communicator>> ranks;
+    ranks.reserve(count);
     for (uint32_t rank = 0; rank < count; ++rank) {
       ranks.push_back(
           std::make_shared<Communicator>(root, count, rank, default_name(root), timeouts_of(nullptr)));

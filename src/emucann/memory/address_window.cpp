@@ -85,7 +85,8 @@ bool AddressWindow::commit(void* pointer, std::size_t bytes) {
 
 void AddressWindow::discard(void* pointer, std::size_t bytes) {
   // A fresh mapping in its place gives the pages back and makes late accesses crash.
-  mmap(bytes_of(pointer), round_up(bytes), PROT_NONE, reserve_flags | MAP_FIXED, -1, 0);
+  void* fresh = mmap(bytes_of(pointer), round_up(bytes), PROT_NONE, reserve_flags | MAP_FIXED, -1, 0);
+  if (fresh == MAP_FAILED) throw std::runtime_error("emucann: the system does not take device memory back");
 }
 
 }  // namespace emucann

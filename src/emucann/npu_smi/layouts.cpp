@@ -109,7 +109,7 @@ std::string health(const Devices& devices, std::optional<int> npu, std::optional
 }
 
 std::string board(const Devices& devices, std::optional<int> npu, std::optional<int> chip) {
-  if (chip) return chip_board(devices, *npu, *chip);
+  if (chip) return chip_board(devices, npu.value_or(0), *chip);
   return of_each(devices, npu, [&](int id) {
     return (npu ? field("NPU ID", std::to_string(id)) : "") + field("Product Name", "emulated") +
            field("Model", "NA") + field("Manufacturer", "emulated") +

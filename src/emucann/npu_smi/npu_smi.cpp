@@ -38,7 +38,7 @@ void require_ids(const Devices& devices, const Arguments& arguments) {
                      std::to_string(devices.count - 1) + ", as EMUCANN_DEVICES says");
   }
   if (arguments.chip && *arguments.chip > 1) {
-    throw UsageError("NPU " + std::to_string(*arguments.npu) + " has no chip " +
+    throw UsageError("NPU " + std::to_string(arguments.npu.value_or(0)) + " has no chip " +
                      std::to_string(*arguments.chip) + ": expected 0 (NPU) or 1 (Mcu)");
   }
 }

@@ -199,11 +199,11 @@ OP(aclnnFusedInferAttentionScoreV3, (Tensor, query), (Tensors, key), (Tensors, v
   if (key.size() != 1 || value.size() != 1)
     refuse("attention over a list of " + std::to_string(key.size()) + " keys");
   Inputs in;
-  in.query = query;
+  in.query = std::move(query);
   in.keys = key[0];
   in.values = value[0];
-  in.mask = atten_mask;
-  in.block_table = block_table;
+  in.mask = std::move(atten_mask);
+  in.block_table = std::move(block_table);
   in.query_ends = std::move(actual_seq_lengths);
   in.key_lengths = std::move(actual_seq_lengths_kv);
   in.heads = num_heads;
@@ -224,14 +224,15 @@ OP(aclnnFlashAttentionScore, (Tensor, query), (Tensor, key), (Tensor, value), (T
    (Tensor, softmax_out), (Tensor, attention_out)) {
   refuse_given({{"pse_shift", pse_shift}, {"drop_mask", drop_mask}, {"padding_mask", padding_mask}});
   Inputs in;
-  in.query = query;
-  in.keys = key;
-  in.values = value;
-  in.mask = atten_mask;
+  in.query = std::move(query);
+  in.keys = std::move(key);
+  in.values = std::move(value);
+  in.mask = std::move(atten_mask);
   in.heads = num_heads;
   in.layout = std::move(input_layout);
   const auto heads_first = in.layout == "BNSD";
-  in.kv_heads = key.dim() == 4 ? key.size(heads_first ? 1 : 2) : key.size(2) / (query.size(2) / num_heads);
+  in.kv_heads = in.keys.dim() == 4 ? in.keys.size(heads_first ? 1 : 2)
+                                   : in.keys.size(2) / (in.query.size(2) / num_heads);
   in.sparse_mode = sparse_mode;
   in.window = std::numeric_limits<std::int32_t>::max();
   in.scale = scale;

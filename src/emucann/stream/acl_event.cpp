@@ -63,7 +63,6 @@ EMUCANN_API aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitS
 }
 
 EMUCANN_API aclError aclrtSynchronizeEvent(aclrtEvent event) {
-  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   return emucann::report(event_of(event).synchronize());
 }
 

@@ -17,7 +17,6 @@ aclError report(const std::optional<std::string>& error) {
 namespace {
 
 aclError synchronize_device(std::int64_t milliseconds) {
-  if (const aclError code = check_not_forked(); code != ACL_SUCCESS) return code;
   const int device = current_device_or_first();
   std::optional<std::string> first = take_orphaned_error(device);
   bool late = false;
@@ -51,7 +50,6 @@ EMUCANN_API aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t, 
 }
 
 EMUCANN_API aclError aclrtDestroyStream(aclrtStream stream) {
-  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   if (emucann::destroy_stream(static_cast<Stream*>(stream))) return ACL_SUCCESS;
   return fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtDestroyStream: no such stream, or a default stream");
 }
@@ -63,7 +61,6 @@ EMUCANN_API aclError aclrtSynchronizeStream(aclrtStream stream) {
 }
 
 EMUCANN_API aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t milliseconds) {
-  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   bool timed_out = false;
   const auto error = stream_of(stream).synchronize(milliseconds, timed_out);
   if (timed_out) return fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, "stream synchronisation timed out");
@@ -77,7 +74,6 @@ EMUCANN_API aclError aclrtSynchronizeDeviceWithTimeout(int32_t milliseconds) {
 }
 
 EMUCANN_API aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
-  if (const aclError code = emucann::check_not_forked(); code != ACL_SUCCESS) return code;
   *status = stream_of(stream).idle() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
   return ACL_SUCCESS;
 }

@@ -42,6 +42,7 @@ std::optional<std::string> Event::synchronize() {
   const auto mark = last();
   if (!mark) return std::nullopt;
   mark->wait();
+  if (!mark->reached() && forked()) return forked_message;
   return mark->errors().take();
 }
 

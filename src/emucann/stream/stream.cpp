@@ -105,6 +105,7 @@ std::optional<std::string> ErrorSlot::take() {
 Stream::Stream(int device) : device_(device), id_(new_id(device)) {}
 
 bool Stream::finish() {
+  if (forked()) return false;
   if (!shutting_down()) {
     if (auto error = synchronize())
       registry().orphans.at(static_cast<std::size_t>(device_))->set(std::move(*error));
@@ -186,6 +187,8 @@ std::optional<std::string> Stream::synchronize() {
 }
 
 std::optional<std::string> Stream::synchronize(std::int64_t milliseconds, bool& timed_out) {
+  timed_out = false;
+  if (forked()) return completed_ < pushed_ ? std::optional<std::string>(forked_message) : std::nullopt;
   std::unique_lock<std::mutex> lock(mutex_);
   const std::uint64_t target = pushed_.load(std::memory_order_relaxed);
   const auto reached = [&] {
@@ -193,7 +196,6 @@ std::optional<std::string> Stream::synchronize(std::int64_t milliseconds, bool& 
     if (target < wake_at_.load()) wake_at_ = target;
     return completed_.load() >= target;
   };
-  timed_out = false;
   if (milliseconds < 0) {
     done_.wait(lock, reached);
   } else {
@@ -205,6 +207,7 @@ std::optional<std::string> Stream::synchronize(std::int64_t milliseconds, bool& 
 }
 
 bool Stream::idle() {
+  if (forked()) return completed_ >= pushed_;
   const std::lock_guard<std::mutex> lock(mutex_);
   return stopped_ || completed_.load() >= pushed_.load(std::memory_order_relaxed);
 }
@@ -251,11 +254,13 @@ bool destroy_stream(Stream* stream) {
   return true;
 }
 
+bool forked() { return registry().forked.load(std::memory_order_relaxed); }
+
+const char* const forked_message =
+    "this process was forked from one that uses the NPU, whose streams it does not have: start it with spawn";
+
 aclError check_not_forked() {
-  if (!registry().forked) return ACL_SUCCESS;
-  return fail(ACL_ERROR_RT_CONTEXT_NULL,
-              "this process was forked from one that uses the NPU, whose streams it does not have: start it "
-              "with spawn");
+  return forked() ? fail(ACL_ERROR_RT_CONTEXT_NULL, forked_message) : ACL_SUCCESS;
 }
 
 Stream& stream_of(aclrtStream handle) {

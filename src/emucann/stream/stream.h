@@ -95,7 +95,12 @@ bool destroy_stream(Stream* stream);
 // A handle of the C interface; null is the current device's default stream.
 Stream& stream_of(aclrtStream handle);
 
-// Fails in a process that was forked from one with streams: it has their handles, but not their threads.
+// True in a process that was forked from one with streams: it has their handles, but not their threads, and
+// must not touch their locks, which a thread may have held. What was complete is; nothing else will be.
+bool forked();
+extern const char* const forked_message;
+
+// Fails there.
 aclError check_not_forked();
 
 // Runs f on every stream of a device.

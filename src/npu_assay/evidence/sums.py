@@ -18,6 +18,8 @@ from npu_assay.errors import UsageError
 _LINE = re.compile(rb"(?P<escaped>\\?)(?P<sha256>[0-9a-fA-F]{64}) [ *](?P<name>.+)", re.DOTALL)
 _ESCAPES = {b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r"}
 _UNESCAPES = {escape: char for char, escape in _ESCAPES.items()}
+#: A file of the name that sha256sum takes for its standard input, and how it is written instead.
+_STDIN, _FILE_LIKE_STDIN = b"-", b"./-"
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 
@@ -33,6 +35,7 @@ def render_sums(sums: Mapping[str, str]) -> bytes:
     for raw_name, sha256 in sorted((os.fsencode(name), sha256) for name, sha256 in sums.items()):
         name = re.sub(rb"[\\\n\r]", lambda char: _ESCAPES[char.group()], raw_name)
         mark = b"\\" if name != raw_name else b""
+        name = _FILE_LIKE_STDIN if name == _STDIN else name
         lines.append(mark + sha256.encode() + b"  " + name + b"\n")
     return b"".join(lines)
 
@@ -66,7 +69,7 @@ def _parse_line(line: bytes, where: str) -> tuple[str, str]:
     raw_name = match["name"]
     if match["escaped"]:
         raw_name = _unescape(raw_name, where)
-    name = os.fsdecode(raw_name)
+    name = os.fsdecode(_STDIN if raw_name == _FILE_LIKE_STDIN else raw_name)
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or str(path) != name:
         raise UsageError(f"{where}: {name!r} must be a plain path inside the folder of SHA256SUMS")
