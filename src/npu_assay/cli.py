@@ -1,12 +1,14 @@
 """The command line: which module holds which command, and errors turned into exit codes. No logic."""
 
+import errno
 import sys
 
 import click
 
 from npu_assay import __version__
-from npu_assay.errors import AssayError
+from npu_assay.errors import AssayError, UnusableError
 from npu_assay.lazy import LazyGroup
+from npu_assay.pipeline.interruption import stopping
 
 #: Command name -> where its click command is. One line a command; the module is imported when it is used.
 COMMANDS = {
@@ -30,12 +32,18 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; an AssayError ends it with one line and its exit code."""
+    """Run the command line; an AssayError, or a full disk, ends it with one line and its exit code."""
     try:
-        cli()
+        with stopping():  # so that whatever was started is ended too
+            cli()
     except AssayError as error:
         click.echo(f"npu-assay: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        click.echo(f"npu-assay: can't write {error.filename or 'the output'}: {error.strerror}", err=True)
+        sys.exit(UnusableError.exit_code)
 
 
 if __name__ == "__main__":

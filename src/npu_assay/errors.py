@@ -17,6 +17,12 @@ class UsageError(AssayError):
     exit_code = 2
 
 
+class InconclusiveError(AssayError):
+    """Nothing can be said."""
+
+    exit_code = 3
+
+
 class UnusableError(AssayError):
     """The environment or the device can't be used."""
 

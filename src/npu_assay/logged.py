@@ -1,7 +1,10 @@
 """Running a tool whose output goes to a log, with one line about it when it fails."""
 
+import os
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from npu_assay.errors import UnusableError
@@ -49,16 +52,23 @@ def run_logged(
         out.flush()
         start = out.tell()
         try:
-            code = subprocess.run(
+            tool = subprocess.Popen(
                 command,
                 env={**variables},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
-                check=False,
-            ).returncode
+                process_group=0,
+            )
         except OSError as error:
             raise UnusableError(f"{doing}: can't run {command[0]}: {error.strerror}") from error
+        try:
+            code = tool.wait()
+        except BaseException:  # Ctrl-C: compilers that the tool has started must not go on without it
+            with suppress(ProcessLookupError):
+                os.killpg(tool.pid, signal.SIGKILL)
+            tool.wait()
+            raise
     if code != 0:
         with log.open("rb") as written:
             written.seek(start)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -30,3 +31,12 @@ def test_a_target_that_is_no_command_is_refused() -> None:
     assert group.get_command(context, "absent") is None
     with pytest.raises(TypeError, match="COMMANDS is dict"):
         group.get_command(context, "bad")
+
+
+def test_an_output_that_is_full_is_one_line_and_no_verdict() -> None:
+    command = [sys.executable, "-m", "npu_assay", "env", "list"]
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 4
+    assert done.stderr == "npu-assay: can't write the output: No space left on device\n"

@@ -1,7 +1,10 @@
 """Tools whose output goes to a log, and the one line that tells why they failed."""
 
 import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -69,3 +72,24 @@ def test_output_goes_to_the_log_and_the_failure_tells_its_own_last_line(tmp_path
 def test_a_tool_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(UnusableError, match="counting: can't run /gone/tool: No such file"):
         run_logged(["/gone/tool"], tmp_path / "log", doing="counting", variables=os.environ)
+
+
+def test_an_interrupted_tool_leaves_no_process(tmp_path: Path) -> None:
+    """A build goes on in compilers that cmake's own end does not end."""
+    pids = tmp_path / "pids"
+    tool = f"sleep 99 & echo $$ $! > {pids}; wait"
+    starts = f"""
+import os
+from pathlib import Path
+from npu_assay.logged import run_logged
+run_logged(["sh", "-c", {tool!r}], Path({str(tmp_path / "log")!r}), doing="x", variables=os.environ)
+"""
+    ours = subprocess.Popen([sys.executable, "-c", starts], stderr=subprocess.DEVNULL)
+    while not (pids.exists() and len(pids.read_text().split()) == 2):
+        assert ours.poll() is None
+        time.sleep(0.01)
+    started = [Path("/proc", pid) for pid in pids.read_text().split()]
+    assert all(path.exists() for path in started)
+    ours.send_signal(signal.SIGINT)
+    ours.wait()
+    assert not any(path.exists() and "(sleep) S" in (path / "stat").read_text() for path in started)

@@ -21,8 +21,8 @@ from npu_assay.device.query import NpuSmi
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
-from npu_assay.errors import UsageError
-from npu_assay.evidence.archive import Archive, create_archive, discard
+from npu_assay.errors import InconclusiveError, UsageError
+from npu_assay.evidence.archive import Archive, create_archive, discard, printable
 from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
 from npu_assay.pipeline.interruption import interruptible
@@ -80,10 +80,13 @@ def run(
     chosen = choose_stages(pipeline, stages)
     settings = apply_settings(pipeline, assignments)
     lock = load_lock(lock_name)
+    folder = out or _default_folder(pipeline.name)
+    _check_encoding(folder.absolute())
     if model is not None:
+        _check_encoding(model.absolute())
         _check_model(model)
     kind, why = choose_kind(cast(Wanted, wanted))
-    archive = create_archive(out or _default_folder(pipeline.name))
+    archive = create_archive(folder)
 
     console = Console()
     console.print(f"device: {why}", highlight=False, soft_wrap=True)
@@ -105,6 +108,15 @@ def run(
     sys.exit(_conclude(console, archive, manifest))
 
 
+def _check_encoding(path: Path) -> None:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"{printable(str(path))}: the path is no UTF-8, which manifest.json has to hold; use another"
+        ) from error
+
+
 def _check_model(model: Path) -> None:
     if not (model / "config.json").is_file():
         raise UsageError(
@@ -121,6 +133,9 @@ def _discarded_on_failure(archive: Archive) -> Iterator[None]:
     """An archive in which nothing was run is none."""
     try:
         yield
+    except KeyboardInterrupt as stop:
+        discard(archive)
+        raise InconclusiveError("interrupted before the first stage; no archive is left") from stop
     except BaseException:
         discard(archive)
         raise

@@ -154,7 +154,13 @@ def check(archive: Archive) -> list[Discrepancy]:
             continue
         if name not in present:
             problems.append(Discrepancy(name, "in SHA256SUMS, but missing from the archive"))
-        elif (found := sha256_of(archive.root / name)) != expected:
+            continue
+        try:
+            found = sha256_of(archive.root / name)
+        except OSError as error:
+            problems.append(Discrepancy(name, f"can't be read ({error.strerror})"))
+            continue
+        if found != expected:
             problems.append(Discrepancy(name, f"changed: sha256 is {found}, SHA256SUMS says {expected}"))
     return sorted(problems, key=str)
 

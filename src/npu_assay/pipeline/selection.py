@@ -1,5 +1,6 @@
 """What the user chose of a pipeline: `--stage` and `--set`."""
 
+import math
 from collections.abc import Callable, Iterable
 
 from npu_assay.errors import UsageError
@@ -11,7 +12,7 @@ Settings = dict[str, dict[str, Setting]]
 _BOOLEANS = {"true": True, "false": False}
 _READERS: dict[str, Callable[[str], Setting]] = {
     "int": int,
-    "float": float,
+    "float": lambda text: _finite(float(text)),
     "str": str,
     "bool": lambda text: _BOOLEANS[text.lower()],
 }
@@ -57,6 +58,12 @@ def _stage_of(pipeline: Pipeline, name: str, option: str) -> Stage:
             return stage
     known = ", ".join(pipeline.stage_names)
     raise UsageError(f"{option}: pipeline {pipeline.name} has no stage {name!r}; there are: {known}")
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):  # JSON has no such number, and no setting means it
+        raise ValueError
+    return number
 
 
 def _value_of(type_name: str, text: str, option: str) -> Setting:

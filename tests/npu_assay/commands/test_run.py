@@ -1,6 +1,7 @@
 """`npu-assay run` in an environment that needs no installation: our own Python and a scripted npu-smi."""
 
 import os
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -129,9 +130,11 @@ def test_a_setting_reaches_the_manifest(assay):
         (["--stage", "nope"], 2, "has no stage 'nope'; there are: one, assay, two"),
         (["--set", "one.rouds=3"], 2, "stage one has no setting 'rouds'; there are: rounds"),
         (["--model", "nowhere"], 2, "--model nowhere: no config.json there"),
+        (["--model", "\udcff"], 2, "the path is no UTF-8, which manifest.json has to hold"),
         (["--out", "/proc/nowhere"], 2, "/proc/nowhere: no archive can be written here"),
         (["--out", "/dev/null/x"], 2, "/dev/null/x: no archive can be written here (Not a directory)"),
         (["--out", str(ROOT)], 2, "not empty; an archive needs a new folder"),
+        (["--out", "/tmp/\udcff"], 2, "the path is no UTF-8, which manifest.json has to hold"),
         (["--device", "npu"], 4, "no NPU; use --device emulated"),
     ],
 )
@@ -158,6 +161,32 @@ def test_an_environment_that_cannot_be_installed_leaves_no_archive(assay, capsys
     assert assay.run() == 4
     assert capsys.readouterr().err == "npu-assay: step torch failed\n"
     assert not assay.out.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_during_the_installation_is_inconclusive_and_leaves_no_archive(
+    assay, capsys, monkeypatch, number
+):
+    before = signal.getsignal(number)
+    assert assay.run() == 0
+    monkeypatch.setattr(run_module, "install", lambda environment, progress: signal.raise_signal(number))
+    assay.out = assay.folder / "second"
+    assert assay.run() == 3
+    assert capsys.readouterr().err == "npu-assay: interrupted before the first stage; no archive is left\n"
+    assert not assay.out.exists()
+    assert signal.getsignal(number) is before
+
+
+def test_a_signal_that_the_caller_ignores_stays_ignored(assay, monkeypatch):
+    """As under nohup, or in the background of a script."""
+    assay.pipeline("import os, signal; os.kill(os.getppid(), signal.SIGHUP)")
+    assert assay.run() == 3
+    assay.out = assay.folder / "second"
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert assay.run() == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk; /dev/full is tested for all")

@@ -66,6 +66,9 @@ CALLER = {
     "LD_LIBRARY_PATH": "/stray",
     "PYTHONPATH": "/stray",
     "PYTHONHOME": "/stray",
+    "PYTHONOPTIMIZE": "2",
+    "PYTEST_ADDOPTS": "-k nothing",
+    "PYTEST_PLUGINS": "stray",
     "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
 }
 
@@ -93,6 +96,8 @@ def test_a_command_gets_what_the_scripts_set_and_nothing_stray(whole: Environmen
     assert variables["HF_HUB_OFFLINE"] == variables["VLLM_NO_USAGE_STATS"] == "1"
     # torch's autoload is what loads torch-npu
     assert not {"PYTHONHOME", "TORCH_DEVICE_BACKEND_AUTOLOAD", "SHLVL", "_"} & variables.keys()
+    # A user's own options for pytest would choose a stage's tests; without asserts they show nothing.
+    assert not {"PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONOPTIMIZE"} & variables.keys()
 
 
 def test_without_adaptations_the_plugin_is_not_on_the_path(whole: Environment) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from npu_assay.errors import AssayError, UsageError
+from npu_assay.evidence import archive as archive_module
 from npu_assay.evidence.archive import Archive, check, create_archive, open_archive, seal
 
 
@@ -68,6 +69,17 @@ def test_damage_is_named(archive, damage, problem):
 def to_link(path: Path) -> None:
     path.rename(path.parents[2] / "elsewhere")
     path.symlink_to(path.parents[2] / "elsewhere")
+
+
+def test_what_cant_be_read_is_named(archive, monkeypatch):
+    """Root may read everything, so the refusal is put in its place."""
+    assert check(archive) == []
+
+    def refuse(path: Path) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(archive_module, "sha256_of", refuse)
+    assert "stages/unit.log: can't be read (Permission denied)" in [str(found) for found in check(archive)]
 
 
 def test_a_seal_refuses_what_is_no_regular_file(archive):

@@ -53,6 +53,8 @@ def test_a_setting_has_a_type_and_optional_ones_are_left_out_until_set(assignmen
         ("lint.rounds=5", "stage lint has no setting 'rounds'; there are: none"),
         ("high-level.rounds=five", "expected a value of type int, found 'five'"),
         ("high-level.rounds=5.0", "expected a value of type int"),
+        ("high-level.ratio=nan", "expected a value of type float, found 'nan'"),
+        ("high-level.ratio=1e999", "expected a value of type float, found '1e999'"),
         ("high-level.fast=1", "expected true or false, found '1'"),
         ("high-level.blocks=many", "expected a value of type int, found 'many'"),
     ],
