@@ -32,7 +32,6 @@ def run(
     ("variable", "value", "expected"),
     [
         ("EMUCANN_DEVICES", "none", "expected a whole number from 1 to 16"),
-        ("EMUCANN_MEMORY_MB", "1", "expected a whole number from 16 to 1048576"),
         ("EMUCANN_FAULT", "flip-h2d", "expected flip-h2d:N, flip-d2h:N or stall:STREAM:MICROSECONDS"),
     ],
 )
@@ -43,7 +42,7 @@ def test_a_setting_that_can_not_be_read_is_one_clear_line(
     assert finished.returncode == 1
     assert "3.0" not in finished.stdout
     (line,) = {line.strip() for line in finished.stderr.splitlines() if variable in line}
-    assert line.endswith(f"{variable}={value}: {expected}") or f"{variable}={value}: {expected}" in line
+    assert line.startswith(f"emucann: {variable}={value}: {expected}")
 
 
 PENDING = {
@@ -73,8 +72,9 @@ def stall(stream): assert runtime.emucann_stall_stream(stream.npu_stream, 300_00
 """
 
 
-@pytest.mark.parametrize("pending", PENDING)
-@pytest.mark.parametrize("queue", ["0", "1"])
+@pytest.mark.parametrize(
+    ("pending", "queue"), [*((pending, "1") for pending in PENDING), ("a stalled stream", "0")]
+)
 def test_the_end_of_a_process_is_clean(
     environment: Environment, tmp_path: Path, pending: str, queue: str
 ) -> None:
@@ -153,6 +153,5 @@ import torch
 sent = torch.zeros(1000, dtype=torch.uint8)
 print([int((sent.npu().cpu() != sent).sum()) for _ in range(4)])
 """
-    assert run(environment, tmp_path, program).stdout == "[0, 0, 0, 0]\n"
     assert run(environment, tmp_path, program, EMUCANN_FAULT="flip-h2d:2").stdout == "[0, 1, 0, 0]\n"
     assert run(environment, tmp_path, program, EMUCANN_FAULT="flip-d2h:4").stdout == "[0, 0, 0, 1]\n"
