@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def folder_lock(folder: Path, waiting: Callable[[], None] = lambda: None) -> Ite
 
     The kernel drops the lock when its process ends, however it ends.
     """
-    with writing(folder):
+    with writing(folder, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
         folder.parent.mkdir(parents=True, exist_ok=True)
         handle = folder.with_name(folder.name + ".lock").open("w")
     with handle:
@@ -102,12 +102,15 @@ _CANT_WRITE = {errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.ENOTDIR, errno.EP
 
 
 @contextmanager
-def writing(where: Path) -> Iterator[None]:
-    """Turn a cache that is full or may not be written into an UnusableError with one line."""
+def writing(where: Path, more: Set[int] = frozenset()) -> Iterator[None]:
+    """Turn a cache that is full or may not be written into an UnusableError with one line.
+
+    `more` are further error numbers that mean so where it is called.
+    """
     try:
         yield
     except OSError as error:
-        if error.errno not in _CANT_WRITE:
+        if error.errno not in _CANT_WRITE | more:
             raise
         at = error.filename or where
         raise UnusableError(

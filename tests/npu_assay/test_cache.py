@@ -137,6 +137,13 @@ def test_who_waits_is_told(tmp_path: Path) -> None:
     assert told == [], "the first one waits for nobody"
 
 
+def test_a_cache_where_no_folder_can_be_is_one_line(tmp_path: Path) -> None:
+    with folder_lock(tmp_path / "cache" / "folder"):
+        pass
+    with pytest.raises(UnusableError, match=r"NPU_ASSAY_CACHE$"), folder_lock(Path("/proc/cache/folder")):
+        pass
+
+
 @pytest.mark.parametrize(
     "error", [OSError(28, "No space left on device"), PermissionError(13, "Permission denied")]
 )

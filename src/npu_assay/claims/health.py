@@ -21,11 +21,22 @@ class HealthRule(Rule):
             yield self.stage_not_run(self.stage)
             return
         folder = Evidence("device")
-        assessment = assess(read_outputs([case.archive.device]))
+        outputs = read_outputs([case.archive.device])
+        assessment = assess(outputs)
         for problem in assessment.problems:
             yield self.failed(problem, folder)
         dies, recorded = len(assessment.devices), case.manifest.device.dies
         if dies != recorded:
             yield self.failed(f"dies: npu-smi shows {dies}, the manifest says {recorded}", folder)
+            return
+        missing = [
+            f"npu-smi info {option} is missing"
+            for option, output in (("-m", outputs.mapping), ("-l", outputs.listing))
+            if output is None
+        ]
+        if len(outputs.health) < dies:
+            missing.append(f"{len(outputs.health)} outputs of npu-smi info -t health")
+        if missing:
+            yield self.inconclusive(f"{dies} dies, but {' and '.join(missing)}", folder)
         elif assessment.healthy:
             yield self.passed(f"dies: {dies}, all healthy", folder)

@@ -95,11 +95,15 @@ class OffloadRoundsRule(Rule):
         if len(set(runs)) != len(runs):
             good = False
             yield self.failed(f"the run numbers are not all different: {runs}", everywhere)
-        # Rounds without a hash are told apart by their cold run: a prompt seen before would not be cold.
+        # Without a hash they are told apart by cold run (a prompt seen before would not be cold) and tokens.
         prompts = [entry.prompt_sha256 for entry, _ in rounds if entry.prompt_sha256 is not None]
         if len(set(prompts)) != len(prompts):
             good = False
             yield self.failed(f"the prompts are not all different: {prompts}", everywhere)
+        bare = [tuple(entry.cold_token_ids) for entry, _ in rounds if entry.prompt_sha256 is None]
+        if len(set(bare)) != len(bare):
+            good = False
+            yield self.inconclusive("rounds without a prompt_sha256 have the same tokens", everywhere)
         if good:
             yield self.passed(f"{len(rounds)} rounds with different prompts", everywhere)
 

@@ -49,6 +49,13 @@ NPU_SMI_INFO = """\
 """
 
 
+NPU_SMI_OTHERS = {
+    "npu-smi-info-m.txt": "NPU ID    Chip ID    Chip Logic ID    Chip Name\n0    0    0    Ascend 910B3\n",
+    "npu-smi-info-l.txt": "Total Count : 1\n\nNPU ID : 0\nChip Count : 1\n",
+    "npu-smi-health-0-0.txt": "Health Status : OK\nError Code : NA\nError Information : NA\n",
+}
+
+
 def pytest_log(summary: str) -> str:
     process_map = f"process: pytest pid 7\nprocess-map: {LIBRARY}\n"
     return f"{process_map}\x1b[32m===== {summary} in 0.77s =====\x1b[0m\n"
@@ -99,6 +106,8 @@ class OffloadArchive:
         self.write("environment.json", json.dumps({"cann_identity": IDENTITY, "process_map": [LIBRARY]}))
         self.write("stages/health.log", "1 devices, 0 problems\n")
         self.write("device/npu-smi-info.txt", NPU_SMI_INFO)
+        for name, text in NPU_SMI_OTHERS.items():
+            self.write(f"device/{name}", text)
         self.write("stages/ruff.log", "All checks passed!\n")
         self.write("stages/compileall.log", "")
         for stage, count in (("unit", 9), ("native-transfer", 2), ("native-high-level", 4)):

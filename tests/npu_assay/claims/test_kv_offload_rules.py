@@ -116,7 +116,7 @@ FAULTS = {
     ),
     "npu-smi output missing": (
         lambda o: (o.root / "device/npu-smi-info.txt").unlink(),
-        "health/1: no npu-smi info among no files",
+        "health/1: no npu-smi info among ",
     ),
     "npu-smi failed": (
         lambda o: o.write("device/npu-smi-info.txt", "dcmi module initialize failed. ret is -8005\n"),
@@ -265,6 +265,18 @@ UNSURE = {
         lambda o: o.remove_stage("unit", StageStatus.NOT_APPLICABLE, "needs 2 dies, this run has 1"),
         "stages/1: unit: not applicable, needs 2 dies, this run has 1",
     ),
+    "no mapping of the chips": (
+        lambda o: (o.root / "device/npu-smi-info-m.txt").unlink(),
+        "health/1: 1 dies, but npu-smi info -m is missing",
+    ),
+    "no list of the NPUs": (
+        lambda o: (o.root / "device/npu-smi-info-l.txt").unlink(),
+        "health/1: 1 dies, but npu-smi info -l is missing",
+    ),
+    "a die's health not asked for": (
+        lambda o: (o.root / "device/npu-smi-health-0-0.txt").unlink(),
+        "health/1: 1 dies, but 0 outputs of npu-smi info -t health",
+    ),
     "tokens not compared": (
         lambda o: (o.root / "results/tokens-equal-cpu.jsonl").unlink(),
         "cpu-tokens/1: no results/tokens-equal-cpu.jsonl: the tiny model's tokens were not compared",
@@ -328,12 +340,16 @@ def test_limited_mode_takes_other_settings_as_another_result(offload):
     assert offload.verdict(Mode.LIMITED).result is Result.PASS
 
 
-def test_rounds_without_a_prompt_hash_are_told_apart_by_their_cold_run(offload):
+def test_rounds_without_a_prompt_hash_are_told_apart_by_their_cold_run_and_tokens(offload):
     bare = [{k: v for k, v in round_row(run).items() if k != "prompt_sha256"} for run in (1, 2, 3)]
     offload.write_rounds(*bare)
     assert offload.verdict().result is Result.PASS
     offload.write_rounds(bare[0], bare[1] | {"cold_cached_tokens": 256}, bare[2])
     assert offload.verdict().result is Result.FAIL
+    offload.write_rounds(bare[0], bare[0] | {"run": 2}, bare[2])
+    verdict = offload.verdict()
+    assert verdict.result is Result.INCONCLUSIVE
+    assert "rounds without a prompt_sha256 have the same tokens" in messages(verdict, Result.INCONCLUSIVE)[0]
 
 
 @pytest.mark.parametrize(
