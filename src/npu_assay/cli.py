@@ -28,7 +28,10 @@ COMMANDS = {
 )
 @click.version_option(__version__, prog_name="npu-assay")
 def cli() -> None:
-    """Build, test and prove a patched vLLM-Ascend."""
+    """Build, test and prove a patched vLLM-Ascend.
+
+    `./assay test [ARGS]`, which passes the project's own tests, is the launcher's: ARGS go to pytest.
+    """
 
 
 def main() -> None:

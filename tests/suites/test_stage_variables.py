@@ -78,4 +78,9 @@ def test_rows_are_appended_one_a_line(variables: dict[str, str]) -> None:
     for row in ({"run": 1}, {"run": 2, "text": "two\nlines"}):
         stage.append_row("rounds", row)
     lines = (stage.results / "rounds.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == [{"run": 1}, {"run": 2, "text": "two\nlines"}]
+    assert [json.loads(line) for line in lines] == [
+        {"run": 1, "device_kind": "emulated"},
+        {"run": 2, "text": "two\nlines", "device_kind": "emulated"},
+    ]
+    Stage.from_variables(variables | {"NPU_ASSAY_DEVICE_KIND": "hardware"}).append_row("others", {"run": 1})
+    assert json.loads((stage.results / "others.jsonl").read_text())["device_kind"] == "hardware"

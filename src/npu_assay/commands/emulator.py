@@ -40,13 +40,20 @@ def build(name: str) -> None:
     click.echo(environment.provider.provide(environment.target, lambda line: click.echo(line, err=True)).root)
 
 
+#: What a shell keeps of itself in its environment; no business of ours.
+_SHELLS_OWN = {"OLDPWD", "PWD", "SHLVL", "_"}
+
+
 @emulator.command()
 @_environment
 def env(name: str) -> None:
-    """Print shell commands that make this shell use the environment and its emulated CANN."""
+    """Print shell commands that make this shell use the environment and its emulated CANN.
+
+    Type `eval "$(./assay emulator env)"`; then `python` is the environment's, and it sees the emulated NPU.
+    """
     environment = _emulated(name)
     wanted = environment.variables(adaptations="adaptations" not in environment.missing())
-    for variable in sorted(os.environ.keys() - wanted.keys()):
+    for variable in sorted(os.environ.keys() - wanted.keys() - _SHELLS_OWN):
         click.echo(f"unset {variable}")
     for variable, value in sorted(wanted.items()):
         if os.environ.get(variable) != value:

@@ -34,6 +34,8 @@ def show(name: str) -> None:
     for component, pin in lock.content.components.items():
         build = f" ({pin.build})" if pin.build else ""
         click.echo(f"{component:<14} {pin.version + build:<18} {pin.source}")
+        for architecture, sha256 in pin.sha256.items():
+            click.echo(f"    {architecture:<10} sha256 {sha256}")
         if pin.deviation:
             click.echo(click.wrap_text(pin.deviation, 110, "    ", "    "))
     click.echo(f"\nlock    {lock.path} (sha256 {lock.sha256})\nfolder  {environment.root}")

@@ -215,7 +215,8 @@ class Runner:
             stages=tuple(self._records.values()),
         )
         write_manifest(self._archive.manifest, manifest)
-        write_junit(self._archive.junit, manifest.pipeline.name, map(_junit_case, manifest.stages))
+        emulated = " (EMULATED)" if manifest.device.kind == "emulated" else ""
+        write_junit(self._archive.junit, manifest.pipeline.name + emulated, map(_junit_case, manifest.stages))
         archives.seal(self._archive)
         return manifest
 

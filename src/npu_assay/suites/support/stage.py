@@ -68,7 +68,8 @@ class Stage:
             raise StageError(f"{self.settings_file}: {key}: {first['msg']}; settings are {known}") from None
 
     def append_row(self, name: str, row: Mapping[str, Any]) -> None:
-        """Append one row to `results/<name>.jsonl`."""
+        """Append one row to `results/<name>.jsonl`; it says on what kind of device it was measured."""
         self.results.mkdir(parents=True, exist_ok=True)
+        device_kind = "emulated" if self.emulated else "hardware"
         with (self.results / f"{name}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+            file.write(json.dumps({**row, "device_kind": device_kind}) + "\n")
