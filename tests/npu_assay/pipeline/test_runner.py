@@ -52,7 +52,7 @@ def test_a_run_leaves_a_sealed_archive(running):
     assert written["schema_version"] == 1
     assert written["device"] == {"kind": "emulated", "dies": 1}
     assert written["started"].endswith("Z")
-    assert [case.name for case in read_pytest_junit(running.archive.junit)] == ["demo::one"]
+    assert [case.name for case in read_pytest_junit(running.archive.junit)] == ["demo (EMULATED)::one"]
 
 
 def test_a_stage_gets_what_the_architecture_promises(running):
