@@ -14,6 +14,7 @@ from pathlib import Path
 from npu_assay.cache import cache_root, content_key, is_complete, make_folder
 from npu_assay.environment import cuda_standins
 from npu_assay.environment.environment import venv_variables
+from npu_assay.environment.folder import VenvFolder
 from npu_assay.environment.installed import installed
 from npu_assay.environment.lock import Lock
 from npu_assay.environment.pip import pip_install
@@ -28,7 +29,7 @@ _ALLOCATOR, _ALLOCATOR_PACKAGE = "tcmalloc_minimal", "libtcmalloc-minimal4"
 
 
 @dataclass(frozen=True)
-class CpuEngine:
+class CpuEngine(VenvFolder):
     """The environment in its cache folder; it may not be made yet.
 
     `root` holds venv/, cudastub/ (where torch is a CUDA build), steps/, logs/ and complete.json.
@@ -44,26 +45,6 @@ class CpuEngine:
         dependencies = lock.requirements_file.read_text()
         key = content_key([lock.content.python, dependencies, REQUIREMENTS.read_text(), platform.machine()])
         return cls(lock=lock, root=(cache or cache_root()) / "environments" / f"cpu-engine-{key}")
-
-    @property
-    def venv(self) -> Path:
-        """The virtual environment."""
-        return self.root / "venv"
-
-    @property
-    def python(self) -> Path:
-        """Its Python."""
-        return self.venv / "bin" / "python"
-
-    @property
-    def site_packages(self) -> Path:
-        """Where its packages are."""
-        return self.venv / "lib" / f"python{self.lock.content.python}" / "site-packages"
-
-    @property
-    def cuda_standins(self) -> Path:
-        """Stand-ins for the CUDA libraries of torch's CUDA build; absent for a CPU build."""
-        return self.root / "cudastub"
 
     def build_variables(self) -> dict[str, str]:
         """All variables for a command in this environment, without what the engine wants beside."""
@@ -104,11 +85,7 @@ class CpuEngine:
         )
         pip_install(self, "dependencies", self.lock.requirements_file)
         pip_install(self, "cpu-engine", REQUIREMENTS)
-        libraries = cuda_standins.loaded_with_torch(self.site_packages, cuda_standins.TORCH)
-        wanted = cuda_standins.stand_ins(libraries)
-        cuda_standins.build(
-            wanted, self.cuda_standins, compiler="cc", variables=self.build_variables(), log=log
-        )
+        made = cuda_standins.build_for_torch(self, log, cuda_standins.TORCH)
         run_logged(
             [str(self.python), "-c", "import vllm; print(vllm.__version__)"],
             log,
@@ -118,5 +95,5 @@ class CpuEngine:
         )
         return {
             "packages": len(installed(self.site_packages)),
-            "cuda_standins": [library.soname for library in wanted],
+            "cuda_standins": made,
         }

@@ -17,6 +17,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection, GNUVerSymSection
 from elftools.elf.sections import SymbolTableSection
 
+from npu_assay.environment.folder import VenvFolder
 from npu_assay.errors import UnusableError
 from npu_assay.logged import first_error, run_logged
 
@@ -171,3 +172,10 @@ def build(
             variables=variables,
             telling=first_error,
         )
+
+
+def build_for_torch(folder: VenvFolder, log: Path, roots: Iterable[str] = TORCH + TORCHVISION) -> list[str]:
+    """Compile what the torch of a venv lacks. Returns the libraries' names, none for a CPU build."""
+    wanted = stand_ins(loaded_with_torch(folder.site_packages, roots))
+    build(wanted, folder.cuda_standins, compiler="cc", variables=folder.build_variables(), log=log)
+    return [library.soname for library in wanted]

@@ -11,6 +11,7 @@ from npu_assay.cann.provider import Provider, Target
 from npu_assay.cann.providers import provider
 from npu_assay.cann.scripts import sourced
 from npu_assay.cann.tree import CannTree
+from npu_assay.environment.folder import VenvFolder
 from npu_assay.environment.lock import Lock
 from npu_assay.errors import UnusableError
 from npu_assay.project import ADAPTATIONS
@@ -46,7 +47,7 @@ _NO_CUDA = {"CUDA_VISIBLE_DEVICES": "-1"}
 
 
 @dataclass(frozen=True)
-class Environment:
+class Environment(VenvFolder):
     """The environment of a lock in a cache folder; it may not be installed yet.
 
     `root` holds venv/, cudastub/ (where torch is a CUDA build), steps/, logs/ and complete.json.
@@ -67,26 +68,6 @@ class Environment:
     def name(self) -> str:
         """The lock's name."""
         return self.lock.name
-
-    @property
-    def venv(self) -> Path:
-        """The virtual environment."""
-        return self.root / "venv"
-
-    @property
-    def python(self) -> Path:
-        """Its Python."""
-        return self.venv / "bin" / "python"
-
-    @property
-    def site_packages(self) -> Path:
-        """Where its packages are."""
-        return self.venv / "lib" / f"python{self.lock.content.python}" / "site-packages"
-
-    @property
-    def cuda_standins(self) -> Path:
-        """Stand-ins for the CUDA libraries of torch's CUDA build; absent for a CPU build."""
-        return self.root / "cudastub"
 
     @cached_property
     def provider(self) -> Provider:

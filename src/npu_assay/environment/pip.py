@@ -2,28 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
+from npu_assay.environment.folder import VenvFolder
 from npu_assay.logged import pip_error, run_logged
 
 
-class HasPip(Protocol):
-    """What is known here of an environment: its folder, its Python, and pip's variables."""
-
-    @property
-    def root(self) -> Path:
-        """The folder for logs and requirements."""
-
-    @property
-    def python(self) -> Path:
-        """The Python of its venv."""
-
-    def build_variables(self) -> dict[str, str]:
-        """All variables for pip and for builds."""
-
-
 def pip_install(
-    environment: HasPip,
+    environment: VenvFolder,
     step: str,
     requirements: Path | Sequence[str],
     *options: str,
@@ -47,7 +32,7 @@ def pip_install(
 
 
 def run_pip(
-    environment: HasPip,
+    environment: VenvFolder,
     arguments: Sequence[str],
     *,
     log: Path,

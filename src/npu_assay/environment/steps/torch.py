@@ -10,12 +10,8 @@ from npu_assay.logged import last_line, run_logged
 def _install(environment: Environment, report: Report) -> Facts:
     # torchvision: vllm-ascend 0.18.0 imports it on every start (its Qwen3.5 patch, through transformers).
     versions = install_components(environment, "torch", ("torch", "torchvision", "torch-npu"))
-    libraries = cuda_standins.loaded_with_torch(environment.site_packages)
-    wanted = cuda_standins.stand_ins(libraries)
     log = environment.root / "logs" / "torch.log"
-    cuda_standins.build(
-        wanted, environment.cuda_standins, compiler="cc", variables=environment.build_variables(), log=log
-    )
+    made = cuda_standins.build_for_torch(environment, log)
     run_logged(
         [str(environment.python), "-c", "import torch, torchvision; print(torch.__version__)"],
         log,
@@ -23,7 +19,7 @@ def _install(environment: Environment, report: Report) -> Facts:
         variables=environment.build_variables(),
         telling=last_line,
     )
-    return {**versions, "cuda_standins": [library.soname for library in wanted]}
+    return {**versions, "cuda_standins": made}
 
 
 STEP = Step(name="torch", needs=("python",), run=_install)
