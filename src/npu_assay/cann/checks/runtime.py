@@ -90,7 +90,7 @@ def check_hal(look: Look) -> Iterator[Diagnosis]:
         HalKind.MISSING: (Level.PROBLEM, f"no {HAL} below {driver.root}: CANN finds no device without it"),
         HalKind.STUB: (
             Level.PROBLEM,
-            f"{hal.path} would be loaded: a stub for the linker without a device",
+            f"{hal.path} would be loaded: a stub to link against",
         ),
     }[hal.kind]
     yield Diagnosis("ascend-hal", level, message, None if level is Level.GOOD else mend)
@@ -100,9 +100,10 @@ def check_driver_status(look: Look) -> Iterator[Diagnosis]:
     """Whether the driver's installer says that it has ended."""
     host = look.installed.host
     if host and host.value and host.value.driver_path and host.value.driver_status != "complete":
+        status = host.value.driver_status or "missing"
         yield Diagnosis(
             "driver-status",
             Level.WARNING,
-            f"{host.path}: Driver_Install_Status is {host.value.driver_status or 'missing'}, expected complete",
+            f"{host.path}: Driver_Install_Status is {status}, expected complete",
             "on the host: install the driver anew, and reboot",
         )
