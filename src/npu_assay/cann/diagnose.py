@@ -27,7 +27,12 @@ def diagnose(
     `site_packages` is where the torch is that loads this CANN: its C++ ABI decides which of ATB's libraries
     fit.
     """
-    look = Look(places, variables, expected or Expected(), site_packages, find_installed(places, variables))
+    installed = find_installed(places, variables)
+    return judge(Look(places, variables, expected or Expected(), site_packages, installed))
+
+
+def judge(look: Look) -> list[Diagnosis]:
+    """All that the checks say about what was found."""
     found = [*check_links(look), *check_files(look), *check_toolkit(look)]
     toolkit = look.installed.toolkit
     if toolkit is not None and toolkit.value is not None:

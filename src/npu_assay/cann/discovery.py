@@ -35,15 +35,35 @@ OPS_INFO = "ascend_ops_install.info"
 HAL = "libascend_hal.so"
 
 
+#: Where CANN, NNAL and the driver are installed unless their installers are told otherwise.
+USUAL_ROOT = Path("/usr/local/Ascend")
+
+
 @dataclass(frozen=True)
 class Places:
     """Where to look. A planted tree is as good as the machine's own."""
 
-    root: Path = Path("/usr/local/Ascend")
-    """The folder that holds cann/, nnal/ and driver/."""
+    root: Path = USUAL_ROOT
+    """The folder that holds cann/ and nnal/, and mostly driver/."""
+    usual: Path = USUAL_ROOT
+    """Where the driver is when it is neither there nor where its installer says."""
     host_info: Path = Path("/etc/ascend_install.info")
+    system_libraries: tuple[Path, ...] = tuple(
+        map(Path, ("/usr/local/lib64", "/usr/local/lib", "/usr/lib64", "/lib64", "/usr/lib"))
+    )
+    """Where the dynamic linker looks by itself, and where installers of drivers put copies."""
     machine: str = field(default_factory=platform.machine)
     """The architecture whose folders count, as `uname -m` says it."""
+
+
+def root_of(variables: Mapping[str, str]) -> Path:
+    """The root that the CANN of these variables was installed into, or the usual one."""
+    for _, path in _named_by_variables(variables):
+        root = real_path(path)
+        for folder in (root.parent, root.parent.parent):
+            if any(is_there(folder / name) for name in ("nnal", "driver", *TOOLKIT_LINKS)):
+                return folder
+    return USUAL_ROOT
 
 
 def find_installed(places: Places, variables: Mapping[str, str]) -> Installed:
@@ -145,9 +165,10 @@ def _atb(name: str, path: Path) -> Atb:
 
 
 def _driver(places: Places, recorded: str | None) -> Driver:
-    """The driver below the root, else where its installer says that it put it."""
-    own = places.root / "driver"
-    root = own if is_folder(own) or recorded is None else Path(recorded) / "driver"
+    """The driver below the root, else where its installer says that it put it, else in the usual place."""
+    candidates = [places.root, *([Path(recorded)] if recorded else []), places.usual]
+    roots = [candidate / "driver" for candidate in candidates]
+    root = next((root for root in roots if is_folder(root)), roots[0])
     hals = (root / "lib64" / "driver" / HAL, root / "lib64" / HAL, root / "lib64" / "common" / HAL)
     return Driver(
         root=root,

@@ -5,7 +5,7 @@ without a driver; its set_env.sh appends that folder to LD_LIBRARY_PATH when it 
 add it for builds. A process that loads the stub finds no device.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -23,7 +23,7 @@ class HalKind(StrEnum):
     OTHER = "other"
     """On LD_LIBRARY_PATH, but neither the driver's nor a toolkit's stub."""
     NOT_ON_PATH = "not on path"
-    """The driver has it, but LD_LIBRARY_PATH does not name it: the system's own configuration has to."""
+    """It is there, but LD_LIBRARY_PATH does not name it: the system's own configuration has to."""
     MISSING = "missing"
 
 
@@ -35,8 +35,11 @@ class Hal:
     path: Path | None
 
 
-def chosen_hal(installed: Installed, variables: Mapping[str, str]) -> Hal:
-    """The first on LD_LIBRARY_PATH. The system's own configuration (ldconfig) is not asked."""
+def chosen_hal(installed: Installed, variables: Mapping[str, str], system: Iterable[Path] = ()) -> Hal:
+    """The first on LD_LIBRARY_PATH, else the driver's, else one in the `system` folders.
+
+    The dynamic linker's configuration (ldconfig) is not asked.
+    """
     stubs = [folder for toolkit in installed.toolkits for folder in toolkit.devlib]
     driver = real_path(installed.driver.root)
     for entry in variables.get("LD_LIBRARY_PATH", "").split(":"):
@@ -47,6 +50,6 @@ def chosen_hal(installed: Installed, variables: Mapping[str, str]) -> Hal:
         if any(is_within(real, stub) for stub in stubs) or Path(entry).name == "devlib":
             return Hal(HalKind.STUB, path)
         return Hal(HalKind.DRIVER if is_within(real, driver) else HalKind.OTHER, path)
-    if installed.driver.hal is not None:
-        return Hal(HalKind.NOT_ON_PATH, installed.driver.hal)
-    return Hal(HalKind.MISSING, None)
+    elsewhere = (installed.driver.hal, *(folder / HAL for folder in system))
+    found = next((path for path in elsewhere if path is not None and is_file(path)), None)
+    return Hal(HalKind.NOT_ON_PATH if found else HalKind.MISSING, found)

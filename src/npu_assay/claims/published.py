@@ -1,5 +1,6 @@
 """Published results: the rules for an archive, by the pipeline that reproduces the result."""
 
+from npu_assay.claims.cann import CannRule
 from npu_assay.claims.cpu_tokens import CpuTokensRule
 from npu_assay.claims.health import HealthRule
 from npu_assay.claims.identity import IdentityRule
@@ -14,8 +15,18 @@ from npu_assay.claims.versions import VersionsRule
 #: KV cache offloading to the host, native backend, one Ascend 910B3: three rounds with prompts of 300 tokens.
 _KV_OFFLOAD: tuple[Rule, ...] = (
     StagesRule(
-        ("versions-and-paths", "health", "ruff", "compileall", "unit", "native-transfer", "native-high-level")
+        (
+            "cann",
+            "versions-and-paths",
+            "health",
+            "ruff",
+            "compileall",
+            "unit",
+            "native-transfer",
+            "native-high-level",
+        )
     ),
+    CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(("torch", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")),
     HealthRule(),

@@ -147,6 +147,9 @@ def _record_of(lock: Lock) -> EnvironmentRecord:
         lock_sha256=lock.sha256,
         deviations=lock.deviations,
         versions={name: component.version for name, component in lock.content.components.items()},
+        builds={
+            name: component.build for name, component in lock.content.components.items() if component.build
+        },
     )
 
 

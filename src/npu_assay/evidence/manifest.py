@@ -74,6 +74,8 @@ class EnvironmentRecord(_Strict):
     """Component -> why it departs from what upstream lists."""
     versions: dict[str, str] = {}
     """Component -> version that the lock asks for; what was found stands in environment.json."""
+    builds: dict[str, str] = {}
+    """Component -> build that the lock asks for, where it names one; what was found stands in cann/."""
 
 
 class DeviceRecord(_Strict):

@@ -61,7 +61,13 @@ class PlantedAscend:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.root = folder / "usr/local/Ascend"
-        self.places = Places(self.root, folder / "etc/ascend_install.info", ARCH)
+        self.places = Places(
+            self.root,
+            usual=folder / "usr/local/usual",
+            host_info=folder / "etc/ascend_install.info",
+            system_libraries=(folder / "usr/lib64",),
+            machine=ARCH,
+        )
         self.site_packages = folder / "site-packages"
 
     def write(self, name: str, text: str) -> Path:
@@ -156,7 +162,7 @@ def plant_cann9(folder: Path) -> PlantedAscend:
 
 
 def plant_cann8(folder: Path) -> PlantedAscend:
-    """CANN 8.3.RC2 as its installer lays it out: latest/ is a folder of links, set_env.sh stands beside it."""
+    """CANN 8.3.RC2 as its installer lays it out: latest/ is a folder of links, set_env.sh beside it."""
     tree = PlantedAscend(folder)
     version, root = "8.3.RC2", tree.root / "ascend-toolkit/8.3.RC2"
     arch = f"ascend-toolkit/{version}/{ARCH}-linux"

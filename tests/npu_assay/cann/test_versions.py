@@ -5,7 +5,6 @@ import pytest
 from npu_assay.cann.driver_table import Match, driver_table, match_driver
 from npu_assay.cann.versions import ReleaseVersion, is_build, is_version
 
-
 #: The oldest first.
 IN_ORDER = (
     "8.0.RC3",
@@ -32,7 +31,8 @@ IN_ORDER = (
 
 def test_versions_stand_in_the_order_of_their_releases() -> None:
     versions = [ReleaseVersion.parse(text) for text in IN_ORDER]
-    assert sorted(versions[::-1]) == versions
+    newest_first = list(reversed(versions))
+    assert sorted(newest_first) == versions
     assert len(set(versions)) == len(versions)
 
 

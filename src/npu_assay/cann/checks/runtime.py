@@ -81,17 +81,15 @@ def check_abi(look: Look, info: InstallInfo) -> Iterator[Diagnosis]:
 
 def check_hal(look: Look) -> Iterator[Diagnosis]:
     """Which libascend_hal.so a process would load."""
-    hal, driver = chosen_hal(look.installed, look.variables), look.installed.driver
+    driver = look.installed.driver
+    hal = chosen_hal(look.installed, look.variables, look.places.system_libraries)
     mend = advice.driver_first(driver.root) if driver.hal else advice.mount_driver(look.places)
     level, message = {
         HalKind.DRIVER: (Level.GOOD, f"{HAL} is the driver's: {hal.path}"),
         HalKind.NOT_ON_PATH: (Level.NOTE, f"{hal.path} is not on LD_LIBRARY_PATH in this shell"),
         HalKind.OTHER: (Level.WARNING, f"{hal.path} would be loaded, which is not below {driver.root}"),
         HalKind.MISSING: (Level.PROBLEM, f"no {HAL} below {driver.root}: CANN finds no device without it"),
-        HalKind.STUB: (
-            Level.PROBLEM,
-            f"{hal.path} would be loaded: a stub to link against",
-        ),
+        HalKind.STUB: (Level.PROBLEM, f"{hal.path} would be loaded: a stub to link against"),
     }[hal.kind]
     yield Diagnosis("ascend-hal", level, message, None if level is Level.GOOD else mend)
 

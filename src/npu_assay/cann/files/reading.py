@@ -24,30 +24,31 @@ class VersionFile(Generic[T]):
     problem: str | None = None
 
 
-def read_version_file(path: Path, parse: Callable[[str, str], T]) -> VersionFile[T] | None:
-    """Read the file, or return None where there is none."""
+def read_version_file(
+    path: Path, parse: Callable[[str, str], T], source: str | None = None
+) -> VersionFile[T] | None:
+    """Read the file, or return None where there is none. Problems name it `source`, else by its path."""
     real = real_path(path)
+    source = source or str(real)
     if not is_there(real):
         return None
     try:
-        return VersionFile(real, parse(_text(real), str(real)))
+        return VersionFile(real, parse(_text(real, source), source))
     except MalformedFileError as error:
         return VersionFile(real, None, str(error))
     except OSError as error:
-        return VersionFile(real, None, f"{real}: can't be read ({error.strerror})")
+        return VersionFile(real, None, f"{source}: can't be read ({error.strerror})")
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, source: str) -> str:
     if not is_file(path):
-        raise MalformedFileError(str(path), None, "not a regular file")
+        raise MalformedFileError(source, None, "not a regular file")
     with path.open("rb") as file:
         data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
-        raise MalformedFileError(
-            str(path), None, f"more than {_LARGEST} bytes; a version file has a few lines"
-        )
+        raise MalformedFileError(source, None, f"more than {_LARGEST} bytes; a version file has a few lines")
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise MalformedFileError(str(path), line, "not UTF-8") from error
+        raise MalformedFileError(source, line, "not UTF-8") from error
