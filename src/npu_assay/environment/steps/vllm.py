@@ -16,7 +16,7 @@ def _install(environment: Environment, report: Report) -> Facts:
         "--no-binary=vllm",
         extra={
             "VLLM_TARGET_DEVICE": "empty",
-            "VLLM_VERSION_OVERRIDE": environment.lock.component("vllm").version,
+            "VLLM_VERSION_OVERRIDE": environment.variant.component("vllm").version,
         },
     )
 
