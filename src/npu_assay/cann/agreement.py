@@ -4,7 +4,7 @@ Pure, so that doctor judges a machine by it and `verify` judges the version file
 archive.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -44,13 +44,30 @@ class Identity:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a lock asks for; None where it does not say."""
+    """What a lock asks for; None where it does not say.
+
+    A build is a whole innerversion (V100R001C10SPC001B250), an ATB's with its version (9.0.0.B160), or its
+    number alone (B250).
+    """
 
     version: str | None = None
     build: str | None = None
-    """A whole innerversion, or its build alone: B250."""
+    ops_version: str | None = None
+    ops_build: str | None = None
     atb_version: str | None = None
     atb_build: str | None = None
+
+    @classmethod
+    def of(cls, versions: Mapping[str, str], builds: Mapping[str, str]) -> "Expected":
+        """From the versions and builds of a lock's components, by their names in locks."""
+        return cls(
+            version=versions.get("cann"),
+            build=builds.get("cann"),
+            ops_version=versions.get("cann-ops"),
+            ops_build=builds.get("cann-ops"),
+            atb_version=versions.get("nnal"),
+            atb_build=builds.get("nnal"),
+        )
 
 
 @dataclass(frozen=True)
@@ -75,17 +92,22 @@ def disagreements(identity: Identity) -> list[Disagreement]:
 
 
 def departures(identity: Identity, expected: Expected) -> list[Disagreement]:
-    """Every way in which the toolkit and ATB are not those that are expected."""
-    toolkit, atb = identity.toolkit, identity.atb
+    """Every way in which toolkit, ops and ATB are not the expected ones. A missing part is none."""
+    toolkit, ops, atb = identity.toolkit, identity.ops, identity.atb
     compared = [
         (Part.TOOLKIT, "version", toolkit.version, expected.version, is_version),
         (Part.TOOLKIT, "innerversion", toolkit.innerversion, expected.build, is_build),
     ]
+    if ops is not None:
+        compared.append((Part.OPS, "version", ops.version, expected.ops_version, is_version))
+    if ops is not None and ops.innerversion is not None:
+        compared.append((Part.OPS, "innerversion", ops.innerversion, expected.ops_build, is_build))
     if atb is not None:
-        compared += [
-            (Part.NNAL, "version", atb.version, expected.atb_version, is_version),
-            (Part.NNAL, "build", atb.build, expected.atb_build, is_build),
-        ]
+        wanted = expected.atb_build
+        if wanted is not None:
+            wanted = wanted.removeprefix(f"{atb.version}.")
+        compared.append((Part.NNAL, "version", atb.version, expected.atb_version, is_version))
+        compared.append((Part.NNAL, "build", atb.build, wanted, is_build))
     return [
         Disagreement(part, f"{part}: {what} is {found}, expected {wanted}")
         for part, what, found, wanted, agree in compared

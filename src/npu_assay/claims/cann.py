@@ -12,7 +12,7 @@ from npu_assay.claims.identity import IDENTITY, PROCESS_MAP, identity_line
 from npu_assay.claims.rule import Rule
 from npu_assay.evidence.cann_files import LISTING, KeptFiles, Role, read_file, read_kept
 
-#: Libraries that are of one part alone; any other is the toolkit's, or one that the driver ships too (libc_sec).
+#: Libraries of one part alone. Any other is the toolkit's, or one that the driver ships too (libc_sec).
 _OF_ONE_PART = {"libascendcl": Role.TOOLKIT, "libatb": Role.ATB, "libascend_hal": Role.DRIVER}
 _DELETED = " (deleted)"
 
@@ -58,30 +58,16 @@ class CannRule(Rule):
 
     def _lock(self, case: Case, kept: KeptFiles, identity: Identity) -> Iterator[Finding]:
         """The toolkit and ATB are those that the lock asks for, by version and build."""
-        versions, builds = case.manifest.environment.versions, case.manifest.environment.builds
-        expected = Expected(
-            versions.get("cann"), builds.get("cann"), versions.get("nnal"), builds.get("nnal")
-        )
+        environment, manifest = case.manifest.environment, Evidence("manifest.json")
+        expected = Expected.of(environment.versions, environment.builds)
         found = departures(identity, expected)
         for departure in found:
-            message = f"{departure.message} by the lock"
-            yield self.failed(message, _evidence_of(kept, departure), Evidence("manifest.json"))
-        unsaid = [
-            what
-            for what, value in (
-                ("version of cann", expected.version),
-                ("build of cann", expected.build),
-                ("version of nnal", expected.atb_version),
-                ("build of nnal", expected.atb_build),
-            )
-            if value is None
-        ]
-        if unsaid:
-            message = f"the lock names no {', no '.join(unsaid)}, so any was good enough"
-            yield self.inconclusive(message, Evidence("manifest.json"))
+            yield self.failed(f"{departure.message} by the lock", _evidence_of(kept, departure), manifest)
+        if expected.version is None or expected.build is None:
+            yield self.inconclusive("the lock names no version or no build of cann", manifest)
         elif not found:
             message = f"CANN {expected.version} {expected.build}, as the lock asks for"
-            yield self.passed(message, _evidence(kept, Role.TOOLKIT), Evidence("manifest.json"))
+            yield self.passed(message, _evidence(kept, Role.TOOLKIT), manifest)
 
     def _loaded_identity(self, case: Case, kept: KeptFiles, toolkit: InstallInfo) -> Iterator[Finding]:
         """The loaded library said that it is this build."""

@@ -11,7 +11,10 @@ from planted_ascend import ARCH, B243, B250, PlantedAscend, atb_info, plant_cann
 from npu_assay.cann.agreement import Expected
 from npu_assay.diagnosis import Diagnosis, Level
 
-LOCKED = Expected("9.0.0", B250, "9.0.0", "B160")
+LOCKED = Expected.of(
+    {"cann": "9.0.0", "cann-ops": "9.0.0", "nnal": "9.0.0"},
+    {"cann": B250, "cann-ops": B250, "nnal": "9.0.0.B160"},
+)
 
 
 def bad(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
@@ -123,6 +126,7 @@ FAULTS = {
         "cann-expected",
         f"toolkit: innerversion is {B243}, expected {B250}",
         f"_linux-{ARCH}.run --quiet --install --install-for-all (the package of build {B250})",
+        alone=False,
     ),
     "ATB of another build than expected": Fault(
         lambda t: t.replace("nnal/atb/9.0.0/version.info", "B160", "B150"),
@@ -241,12 +245,14 @@ FAULTS = {
         "cann-ops",
         "ops package is 8.5.1, the toolkit is 9.0.0",
         "sudo ./Ascend-cann-910b-ops_9.0.0",
+        alone=False,
     ),
     "ops of another build": Fault(
         lambda t: t.replace(OPS, B250, B243),
         "cann-ops",
         f"ops package is build {B243}, the toolkit {B250}",
         "sudo ./Ascend-cann-910b-ops_9.0.0",
+        alone=False,
     ),
     "a package of another version": Fault(
         lambda t: t.replace(
@@ -424,7 +430,7 @@ def test_the_emulated_cann_needs_no_ops(tree: PlantedAscend) -> None:
     tree.replace(INFO, B250, "EMULATED")
     tree.replace("nnal/atb/9.0.0/version.info", "B160", "EMULATED")
     tree.replace("driver/version.info", "Innerversion=V100R001C23SPC006B220", "Innerversion=EMULATED")
-    emulated = Expected("9.0.0", "EMULATED", "9.0.0", "EMULATED")
+    emulated = Expected(version="9.0.0", build="EMULATED", atb_version="9.0.0", atb_build="EMULATED")
     assert bad(tree.diagnoses(expected=emulated)) == []
     tree.replace("driver/version.info", "Innerversion=EMULATED", "Innerversion=V100R001C23SPC006B220")
     assert [d.message.partition(" (")[0] for d in bad(tree.diagnoses(expected=emulated))] == [

@@ -83,7 +83,7 @@ def check_identity(look: Look, toolkit: Toolkit, info: InstallInfo) -> Iterator[
     unexpected, apart = departures(identity, look.expected), disagreements(identity)
     for departure in unexpected:
         message = _with_place(look, toolkit, departure)
-        yield Diagnosis("cann-expected", Level.PROBLEM, message, _mend_departure(look, departure))
+        yield Diagnosis("cann-expected", Level.PROBLEM, message, _mend_departure(look, toolkit, departure))
     for disagreement in apart:
         yield Diagnosis(
             f"cann-{disagreement.part.replace('.', '-')}",
@@ -119,8 +119,7 @@ def _mend_disagreement(look: Look, toolkit: Toolkit, info: InstallInfo, disagree
     machine = look.places.machine
     match disagreement.part:
         case Part.OPS:
-            ops = toolkit.ops.value if toolkit.ops else None
-            return advice.install_ops(info.version, machine, ops.chip if ops else None)
+            return advice.install_ops(info.version, machine, _chip(toolkit))
         case Part.NNAL:
             return _mend_atb(look, info.version)
         case Part.DRIVER if look.installed.driver.info is None:
@@ -133,15 +132,22 @@ def _mend_disagreement(look: Look, toolkit: Toolkit, info: InstallInfo, disagree
             return advice.install_toolkit(info.version, machine)
 
 
-def _mend_departure(look: Look, departure: Disagreement) -> str:
-    expected = look.expected
+def _mend_departure(look: Look, toolkit: Toolkit, departure: Disagreement) -> str:
+    expected, machine = look.expected, look.places.machine
     if departure.part is Part.NNAL:
         return _mend_atb(look, expected.atb_version or "<version>")
+    if departure.part is Part.OPS:
+        return advice.install_ops(expected.ops_version or "<version>", machine, _chip(toolkit))
     fitting = advice.toolkit_that_fits(look.installed, expected.version, expected.build)
     if fitting is not None:
         return f"in a new shell: {advice.source_script(fitting)}"
     build = f" (the package of build {expected.build})" if expected.build else ""
-    return advice.install_toolkit(expected.version, look.places.machine) + build
+    return advice.install_toolkit(expected.version, machine) + build
+
+
+def _chip(toolkit: Toolkit) -> str | None:
+    """The chip of the ops package that is there."""
+    return toolkit.ops.value.chip if toolkit.ops and toolkit.ops.value else None
 
 
 def _mend_atb(look: Look, version: str) -> str:
