@@ -141,7 +141,8 @@ def _toolkit_script(root: Path, path: Path) -> Path | None:
 
 def _atb_of_variable(variables: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     if value := variables.get(ATB_VARIABLE):
-        yield ATB_VARIABLE, Path(value).parent.parent
+        path = Path(value)
+        yield ATB_VARIABLE, path.parent.parent if is_folder(path) else path
 
 
 def _atb_names(root: Path) -> Iterator[tuple[str, Path]]:

@@ -44,7 +44,7 @@ def check(root: Path | None, site_packages: Path | None, raw: Path | None) -> No
     problems = [diagnosis for diagnosis in diagnoses if diagnosis.level is Level.PROBLEM]
     click.echo(f"findings: {len(diagnoses)}, problems: {len(problems)}")
     if toolkit is None:
-        raise UnusableError(problems[0].message)
+        raise UnusableError(f"no CANN in the variables of this shell, nor below {places.root}")
     if problems:
         raise AssayError(problems[0].message)
 

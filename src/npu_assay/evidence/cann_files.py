@@ -11,7 +11,7 @@ cann/<role>/<the file's own name>            the file
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
@@ -90,7 +90,7 @@ class KeptFile(_Strict):
 class KeptFiles(_Strict):
     """files.json."""
 
-    schema_version: int = 1
+    schema_version: Literal[1] = 1
     machine: str
     """The architecture, as `uname -m` says it."""
     files: tuple[KeptFile, ...]

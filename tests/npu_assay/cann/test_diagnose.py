@@ -284,6 +284,7 @@ FAULTS = {
         "atb-cxx-abi",
         "nnal/atb/9.0.0/atb has no cxx_abi_1, which the installed torch needs",
         "Ascend-cann-nnal_9.0.0",
+        alone=False,
     ),
     "no hal library": Fault(
         lambda t: t.remove("driver/lib64/driver/libascend_hal.so"),
