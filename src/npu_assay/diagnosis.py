@@ -1,4 +1,4 @@
-"""What a look at a machine found, and what mends it: cann/, device/ and environment/ diagnose, doctor shows."""
+"""What a look at a machine found, and what mends it: the rooms diagnose, doctor shows."""
 
 from dataclasses import dataclass
 from enum import StrEnum

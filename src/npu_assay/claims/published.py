@@ -14,7 +14,16 @@ from npu_assay.claims.versions import VersionsRule
 #: KV cache offloading to the host, native backend, one Ascend 910B3: three rounds with prompts of 300 tokens.
 _KV_OFFLOAD: tuple[Rule, ...] = (
     StagesRule(
-        ("versions-and-paths", "health", "ruff", "compileall", "unit", "native-transfer", "native-high-level")
+        (
+            "versions-and-paths",
+            "health",
+            "ruff",
+            "compileall",
+            "unit",
+            "native-transfer",
+            "native-high-level",
+            "health-after",
+        )
     ),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(("torch", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")),

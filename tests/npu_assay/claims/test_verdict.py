@@ -23,7 +23,8 @@ def to_hardware(offload: OffloadArchive) -> None:
     offload.change_manifest(device=DeviceRecord(kind="hardware", dies=1))
     for name in ("environment.json", "stages/versions-and-paths.log"):
         offload.replace(name, IDENTITY, "hardware V100R001C10SPC001B250")
-    offload.replace("device/npu-smi-info.txt", "9.0.0.EMULATED", "25.5.1")
+    for folder in ("device", "device/after"):
+        offload.replace(f"{folder}/npu-smi-info.txt", "9.0.0.EMULATED", "25.5.1")
     (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
 
 
@@ -57,6 +58,7 @@ def test_formal_mode_passes_the_same_archive_from_hardware(offload):
 
 HARDWARE = "hardware V100R001C10SPC001B250"
 LOG, SMI = "stages/versions-and-paths.log", "device/npu-smi-info.txt"
+SMI_AFTER = "device/after/npu-smi-info.txt"
 
 
 @pytest.mark.parametrize(
@@ -67,8 +69,9 @@ LOG, SMI = "stages/versions-and-paths.log", "device/npu-smi-info.txt"
         (lambda o: o.replace(LOG, "cann-", f"cann-identity: {IDENTITY}\ncann-"), f"{LOG}:9 says"),
         (lambda o: o.replace("environment.json", HARDWARE, IDENTITY), "environment.json says 'EMULATED"),
         (lambda o: o.replace(SMI, "25.5.1", "25.5.1+emulated"), f"{SMI}:2 says '| npu-smi 25.5.1+emulated"),
+        (lambda o: o.replace(SMI_AFTER, "25.5.1", "emulated"), f"{SMI_AFTER}:2 says '| npu-smi emulated"),
     ],
-    ids=["manifest", "log", "log twice", "environment.json", "npu-smi"],
+    ids=["manifest", "log", "log twice", "environment.json", "npu-smi", "npu-smi after"],
 )
 def test_one_sign_of_emulation_is_enough_for_formal_mode_to_refuse(offload, sign, evidence):
     to_hardware(offload)

@@ -42,7 +42,7 @@ def test_health_keeps_the_raw_bytes_and_judges_them(smi, tmp_path):
     raw = tmp_path / "raw"
     result = run("health", "--raw", str(raw))
     assert result.exit_code == 0, result.output
-    assert "NPU 3 chip 0 logic id 1: 910B3, OK, HBM 65536 MiB, 0000:03:00.0" in result.output
+    assert "NPU 3 chip 0 logical id 1: 910B3, OK, HBM 65536 MiB, 0000:03:00.0" in result.output
     assert (raw / "npu-smi-info.txt").read_bytes() == (smi / "info").read_bytes()
     assert json.loads((raw / "devices.json").read_text()) == json.loads(run("health", "--json").output)
     assert sorted(path.name for path in raw.iterdir()) == [
@@ -62,7 +62,7 @@ def test_an_unhealthy_device_is_exit_1_and_its_raw_output_is_kept(smi, tmp_path)
     result = run("health", "--raw", str(tmp_path / "raw"))
     assert isinstance(result.exception, AssayError)
     assert result.exception.exit_code == 1
-    assert "npu-smi info -t health -i 3 -c 0: health is Alarm" in result.output
+    assert "NPU 3 chip 0: health is Alarm" in result.output
     assert b"Alarm" in (tmp_path / "raw/npu-smi-health-3-0.txt").read_bytes()
 
 
@@ -70,14 +70,17 @@ def test_dies_are_counted_from_the_mapping(smi):
     assert NpuSmi(os.environ).count_dies() == 2
     (smi / "info_-m").write_text(MAPPING.replace("\t3 ", "\t-1"))
     assert NpuSmi(os.environ).count_dies() == 1
+    (smi / "info_-m").write_text(HEALTH)
+    with pytest.raises(UnusableError, match="npu-smi info -m: expected the chips, found HealthReport"):
+        NpuSmi(os.environ).count_dies()
 
 
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
         ("info", "dcmi module initialize failed. ret is -8005\n", "ret is -8005"),
-        ("info_-m", "", "unknown npu-smi layout"),
-        ("info_-m", HEALTH, "npu-smi info -m: expected the chips, found HealthReport"),
+        ("info_-m", "", "npu-smi's output is empty"),
+        ("info_-m", "something else\n", "unknown npu-smi layout"),
         ("exit_code", "7", "exit code 7, although its output looks whole"),
     ],
 )
@@ -91,12 +94,14 @@ def test_an_npu_smi_that_cannot_be_used_is_exit_4(smi, file, text, message):
 
 def test_no_npu_smi_on_path(smi, tmp_path):
     NpuSmi({"PATH": str(smi)})
-    with pytest.raises(UnusableError, match="npu-smi is not on PATH"):
+    with pytest.raises(UnusableError, match="npu-smi: not on PATH"):
         NpuSmi({"PATH": str(tmp_path)})
 
 
 def test_list_reads_stored_files(host):
     result = run("list", "--from", str(host))
     assert result.exit_code == 0
-    assert result.output.splitlines()[0] == "NPU 0 chip 0 logic id 0: 910B3, OK, HBM 65536 MiB, 0000:00:00.0"
+    assert (
+        result.output.splitlines()[0] == "NPU 0 chip 0 logical id 0: 910B3, OK, HBM 65536 MiB, 0000:00:00.0"
+    )
     assert run("health", "--from", str(host), "--raw", "x").exception.exit_code == 2
