@@ -7,7 +7,8 @@ from dataclasses import dataclass
 NOT_MEASURED = frozenset({"-", "NA", "N/A"})
 
 _INTEGER = re.compile(r"-?[0-9]{1,18}")
-_NUMBER = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,9})?")
+#: Few enough digits for a float to hold every one of them.
+_NUMBER = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,3})?")
 _USAGE = re.compile(r"([0-9]{1,18})\s*/\s*([0-9]{1,18})")
 
 
