@@ -90,7 +90,8 @@ class HealthRule(Rule):
         elif not problems:
             override = f", as {side.log.override} says" if side.log.override else ""
             judged = f"{len(side.judged)} of {len(side.host.dies)} dies judged{override}, all healthy"
-            yield self.passed(f"{side.stage}: {judged}", side.folder)
+            left = ", nothing left on them" if side.stage == AFTER else ""
+            yield self.passed(f"{side.stage}: {judged}{left}", side.folder)
 
 
 def _side(case: Case, stage: str, folder: Path) -> _Side:

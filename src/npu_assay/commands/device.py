@@ -18,6 +18,7 @@ from npu_assay.device.overrides import Overrides, dies_seen, dies_to_judge, log_
 from npu_assay.device.query import NpuSmi
 from npu_assay.device.reports import DeviceHealth, DeviceList, DeviceMapReport
 from npu_assay.device.stored import read_answers
+from npu_assay.device.visible import RT_VISIBLE_DEVICES
 from npu_assay.errors import AssayError, UsageError
 
 _FROM = click.option(
@@ -111,7 +112,8 @@ def health(
     judged = dies_to_judge(host, overrides, seen)
     problems = [*host.problems, *([] if overrides.skip else faults_of(judged))]
     if idle:
-        problems += uses_of(seen)
+        free = f"free ones: {RT_VISIBLE_DEVICES}, or `npu-assay device exec`"
+        problems += [f"{use}; a run wants {free}" for use in uses_of(seen)]
     if before is not None:
         problems += changes(join(read_answers([before])), host, seen)
     report = DeviceHealth(
@@ -150,7 +152,7 @@ def exec_command(count: int, command: tuple[str, ...]) -> None:
     nodes = () if in_container() else read_nodes().dies
     host = join(NpuSmi(os.environ).answers(nodes=nodes))
     taken = take_free_dies(host, count, os.environ)
-    _print_lines([f"npu-assay: on {die.place}, logical id {die.logical_id}" for die in taken.dies], err=True)
+    _print_lines([f"npu-assay: on {die.place}, logical id {die.visible_id}" for die in taken.dies], err=True)
     run_on(taken, command, os.environ)
 
 

@@ -44,6 +44,8 @@ def take_free_dies(host: Host, count: int, variables: Mapping[str, str], folder:
     Raises UnusableError that says of every die why it was not taken; then none is locked.
     """
     folder = folder or lock_folder(variables)
+    if host.emulated:  # whose bus ids are those of the host's own dies
+        folder = folder / "emulated"
     locks: list[DieLock] = []
     reasons: list[str] = []
     for die in dies_seen(host, variables):
@@ -70,14 +72,14 @@ def why_not(die: Die) -> str | None:
         return f"{die.place}: {use}"
     if not is_measured(die):
         return f"{die.place}: its memory use is not known"
-    if die.logical_id is None:
+    if die.visible_id is None:
         return f"{die.place}: npu-smi shows no logical id, which {RT_VISIBLE_DEVICES} needs"
     return None
 
 
 def _logical(die: Die) -> int:
-    assert die.logical_id is not None, "why_not() refuses a die without logical id"
-    return die.logical_id
+    assert die.visible_id is not None, "why_not() refuses a die without logical id"
+    return die.visible_id
 
 
 def run_on(taken: Taken, command: Sequence[str], variables: Mapping[str, str]) -> NoReturn:

@@ -53,7 +53,7 @@ def map_devices(host: Host, nodes: DeviceNodes | None, variables: Mapping[str, s
             **{name: getattr(die, name) for name in Die.model_fields},
             node=None if number is None else f"davinci{number}",
             node_by=None if number is None else by,
-            index=None if die.logical_id is None else indices.get(die.logical_id),
+            index=None if die.visible_id is None else indices.get(die.visible_id),
         )
         for die, number in zip(host.dies, numbers, strict=True)
     )
@@ -62,7 +62,7 @@ def map_devices(host: Host, nodes: DeviceNodes | None, variables: Mapping[str, s
 
 def is_950(host: Host) -> bool:
     """Whether the dies are of the 950, which lacks one of the nodes."""
-    return any("950" in (die.name or "") for die in host.dies)
+    return any(die.is_950 for die in host.dies)
 
 
 def _node_numbers(
@@ -122,7 +122,7 @@ def _container_problems(nodes: DeviceNodes, value: str | None) -> list[str]:
 
 def _indices(host: Host, value: str | None) -> tuple[dict[int, int], str | None]:
     """Logical id -> the index by which a process calls the die."""
-    logical = sorted(die.logical_id for die in host.dies if die.logical_id is not None)
+    logical = sorted(die.visible_id for die in host.dies if die.visible_id is not None)
     if value is None:
         return {one: index for index, one in enumerate(logical)}, None
     visible = rt_visible(value, logical)

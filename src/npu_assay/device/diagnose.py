@@ -198,7 +198,7 @@ def _map(looked: Looked, host: Host) -> Iterator[Diagnosis]:
     problems = tuple(problem for problem in problems if not problem.startswith(said))
     for problem in problems:
         if problem.startswith(RT_VISIBLE_DEVICES):
-            ids = sorted(die.logical_id for die in host.dies if die.logical_id is not None)
+            ids = sorted(die.visible_id for die in host.dies if die.visible_id is not None)
             all_of_them = ",".join(map(str, ids))
             advice = (
                 f"unset {RT_VISIBLE_DEVICES}, or set it to some of {all_of_them}, ascending, without spaces"
@@ -236,5 +236,5 @@ def _use(looked: Looked, host: Host) -> Iterator[Diagnosis]:
 def _advice(free: list[Die]) -> str:
     if not free:
         return "wait, or end that process; `npu-smi info` on the host shows the processes of all containers"
-    ids = ",".join(str(die.logical_id) for die in free if die.logical_id is not None)
+    ids = ",".join(str(die.visible_id) for die in free if die.visible_id is not None)
     return f"`npu-assay device exec --dies 1 -- COMMAND` takes a free die; free here: {ids or 'some'}"

@@ -53,6 +53,18 @@ class Die(Strict):
         return f"NPU {self.npu_id}" + ("" if self.chip_id is None else f" chip {self.chip_id}")
 
     @property
+    def is_950(self) -> bool:
+        return "950" in (self.name or "")
+
+    @property
+    def visible_id(self) -> int | None:
+        """What ASCEND_RT_VISIBLE_DEVICES names: the logical id, or what stands for it where none is shown.
+
+        npu-smi shows none on the 950, where it is the NPU id (vllm-ascend#10463).
+        """
+        return self.npu_id if self.logical_id is None and self.is_950 else self.logical_id
+
+    @property
     def key(self) -> tuple[int, int]:
         """For sorting; unknown ids come first."""
         return (

@@ -100,6 +100,7 @@ def join(answers: Answers) -> Host:
     joining = _Joining(frozenset(controllers))
     if info is not None:
         joining.dies += [_from_info(info, die) for die in info.dies]
+        _check_processes(joining, info)
     if mapping is not None:
         _add_mapping(joining, info, mapping)
     known = bool(joining.dies)
@@ -183,6 +184,16 @@ def _add_mapping(joining: _Joining, info: Info | None, mapping: ChipMapping) -> 
     for die in shown:
         if not any(die.npu_id == one.npu_id and die.chip_id in (None, one.chip_id) for one in mapped):
             joining.problems.append(f"{die.place}: in only one of npu-smi info and info -m")
+
+
+def _check_processes(joining: _Joining, info: Info) -> None:
+    """Each process is on a die that the same output shows."""
+    for process in info.processes or ():
+        place = Die(npu_id=process.npu_id, chip_id=process.chip_id)
+        if not joining.matches(place):
+            joining.problems.append(
+                f"process {process.pid}: on {place.place}, which npu-smi info does not show"
+            )
 
 
 def _check_listing(joining: _Joining, listing: Listing | None) -> None:

@@ -70,7 +70,7 @@ def dies_seen(host: Host, variables: Mapping[str, str]) -> tuple[Die, ...]:
     value = variables.get(RT_VISIBLE_DEVICES)
     if value is None:
         return host.dies
-    by_logical = {die.logical_id: die for die in host.dies if die.logical_id is not None}
+    by_logical = {die.visible_id: die for die in host.dies if die.visible_id is not None}
     if not by_logical:
         raise UnusableError(f"{RT_VISIBLE_DEVICES}={value!r}: npu-smi shows no logical ids; unset it")
     visible = rt_visible(value, by_logical.keys())

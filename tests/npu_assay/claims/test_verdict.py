@@ -56,6 +56,22 @@ def test_formal_mode_passes_the_same_archive_from_hardware(offload):
     assert "the run was not emulated" in messages(refused, Result.FAIL)[0]
 
 
+def test_formal_mode_takes_no_run_whose_health_check_was_skipped(offload):
+    to_hardware(offload)
+    assert offload.verdict(Mode.FORMAL).result is Result.PASS
+    offload.replace(
+        "stages/health.log",
+        "npu-health: looked",
+        "npu-health: skipped, as SKIP_NPU_HEALTH_CHECK=1 says\nnpu-health: looked",
+    )
+    assert offload.verdict(Mode.FORMAL).result is Result.INCONCLUSIVE
+    limited = offload.verdict(Mode.LIMITED)
+    assert limited.result is Result.PASS
+    assert "SKIP_NPU_HEALTH_CHECK=1 left out the health query" in "\n".join(
+        messages(limited, Result.NOT_APPLICABLE)
+    )
+
+
 HARDWARE = "hardware V100R001C10SPC001B250"
 LOG, SMI = "stages/versions-and-paths.log", "device/npu-smi-info.txt"
 SMI_AFTER = "device/after/npu-smi-info.txt"

@@ -72,7 +72,7 @@ def test_the_ids_are_ascending_and_from_those_that_may_be_seen(host_of, locks):
         ((info(card(0), card(3), processes=process(0, 9)), MAPPING), "NPU 0 chip 0: used by process 9"),
         ((info(card(0, hbm="9000 / 65536"), card(3)), MAPPING), "9000 MiB of HBM in use"),
         ((MAPPING,), "NPU 0 chip 0: its health is not known"),
-        ((info(die_950(4), die_950(6), layout=C950), MAPPING_950), "npu-smi shows no logical id"),
+        ((IDLE,), "npu-smi shows no logical id, which ASCEND_RT_VISIBLE_DEVICES needs"),
     ],
 )
 def test_a_die_that_is_sick_or_used_or_unknown_is_never_taken(host_of, locks, texts, reason):
@@ -83,10 +83,22 @@ def test_a_die_that_is_sick_or_used_or_unknown_is_never_taken(host_of, locks, te
     assert reason in str(error.value)
 
 
+def test_the_950s_number_stands_for_the_logical_id_that_it_does_not_show(host_of, locks):
+    host = host_of(info(die_950(4), die_950(6), layout=C950), MAPPING_950)
+    assert [die.logical_id for die in host.dies] == [None, None]
+    assert take_free_dies(host, 1, {"ASCEND_RT_VISIBLE_DEVICES": "6"}, locks).visible_devices == "6"
+
+
 def test_a_lock_is_of_the_physical_die(host_of):
     """Whatever the card is called here: its bus id is the same in every container."""
     assert lock_name(host_of(info(card(0xC1))).dies[0]) == "die-0000-c1-00.0-0.lock"
     assert lock_name(host_of(MAPPING).dies[1]) == "die-npu-3-0.lock"
+
+
+def test_an_emulated_die_does_not_lock_a_real_one(host_of, locks):
+    real = take_free_dies(host_of(IDLE, MAPPING), 1, {}, locks)
+    emulated = take_free_dies(host_of(IDLE.replace("25.3.9", "25.3.9+emulated"), MAPPING), 1, {}, locks)
+    assert (real.visible_devices, emulated.visible_devices) == ("0", "0")
 
 
 def test_where_the_locks_are(tmp_path):

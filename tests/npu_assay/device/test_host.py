@@ -110,6 +110,12 @@ def test_outputs_that_contradict_each_other_are_a_problem(joined, text, problem)
     assert problem in "\n".join(joined(table, text).problems)
 
 
+def test_a_process_is_on_a_die_that_is_shown(joined):
+    assert joined(info(card(0), processes=process(0, 7))).problems == ()
+    (problem,) = joined(info(card(0), processes=process(2, 7))).problems
+    assert problem == "process 7: on NPU 2 chip 0, which npu-smi info does not show"
+
+
 def test_the_950s_table_has_no_chip_and_its_mapping_has_no_logical_id(joined):
     read = joined(info(die_950(4), die_950(6), layout=C950), MAPPING_950)
     assert read.problems == ()
