@@ -43,8 +43,13 @@ class CpuEngine(VenvFolder):
     def of(cls, lock: Lock, cache: Path | None = None) -> "CpuEngine":
         """The environment for this lock, in the cache, keyed by what it is made from."""
         dependencies = lock.requirements_file.read_text()
-        key = content_key([lock.content.python, dependencies, REQUIREMENTS.read_text(), platform.machine()])
+        key = content_key([lock.python, dependencies, REQUIREMENTS.read_text(), platform.machine()])
         return cls(lock=lock, root=(cache or cache_root()) / "environments" / f"cpu-engine-{key}")
+
+    @property
+    def python_version(self) -> str:
+        """The minor version of its Python."""
+        return self.lock.python
 
     def build_variables(self) -> dict[str, str]:
         """All variables for a command in this environment, without what the engine wants beside."""
@@ -78,7 +83,7 @@ class CpuEngine(VenvFolder):
     def _fill(self, _: Path) -> Mapping[str, object]:
         log = self.root / "logs" / "cpu-engine.log"
         run_logged(
-            [str(base_python(self.lock.content.python)), "-m", "venv", str(self.venv)],
+            [str(base_python(self.lock.python)), "-m", "venv", str(self.venv)],
             log,
             doing="making the CPU engine's venv",
             variables=self.build_variables(),

@@ -1,5 +1,6 @@
 """Published results: the rules for an archive, by the pipeline that reproduces the result."""
 
+from npu_assay.claims.cann import CannRule
 from npu_assay.claims.cpu_tokens import CpuTokensRule
 from npu_assay.claims.health import HealthRule
 from npu_assay.claims.identity import IdentityRule
@@ -15,6 +16,7 @@ from npu_assay.claims.versions import VersionsRule
 _KV_OFFLOAD: tuple[Rule, ...] = (
     StagesRule(
         (
+            "cann",
             "versions-and-paths",
             "health",
             "ruff",
@@ -25,6 +27,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
             "health-after",
         )
     ),
+    CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(("torch", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")),
     HealthRule(),

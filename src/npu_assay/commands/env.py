@@ -31,7 +31,7 @@ def show(name: str) -> None:
     lock = load_lock(name)
     environment = Environment.of(lock)
     click.echo(f"{name}: {lock.content.summary}\nPython {lock.content.python}\n")
-    for component, pin in lock.content.components.items():
+    for component, pin in environment.variant.components.items():
         build = f" ({pin.build})" if pin.build else ""
         click.echo(f"{component:<14} {pin.version + build:<18} {pin.source}")
         for architecture, sha256 in pin.sha256.items():

@@ -20,7 +20,8 @@ from npu_assay.device.kind import Wanted, choose_kind
 from npu_assay.device.query import NpuSmi
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
-from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
+from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
+from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UsageError
 from npu_assay.evidence.archive import Archive, create_archive, discard, printable
 from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
@@ -91,12 +92,12 @@ def run(
     console = Console()
     console.print(f"device: {why}", highlight=False, soft_wrap=True)
     with _discarded_on_failure(archive):
-        environment = Environment.of(lock)
+        environment = Environment.of(lock, kind)
         install(environment, EchoProgress())
         plan = RunPlan(
             pipeline=pipeline,
             pipeline_sha256=pipeline_sha256,
-            environment=_record_of(lock),
+            environment=_record_of(environment.variant),
             chosen=chosen,
             settings=settings,
             device_kind=kind,
@@ -141,12 +142,16 @@ def _discarded_on_failure(archive: Archive) -> Iterator[None]:
         raise
 
 
-def _record_of(lock: Lock) -> EnvironmentRecord:
+def _record_of(variant: Variant) -> EnvironmentRecord:
     return EnvironmentRecord(
-        name=lock.name,
-        lock_sha256=lock.sha256,
-        deviations=lock.deviations,
-        versions={name: component.version for name, component in lock.content.components.items()},
+        name=variant.lock.name,
+        lock_sha256=variant.lock.sha256,
+        deviations=variant.deviations,
+        versions=variant.versions,
+        builds=variant.builds,
+        unverified=variant.unverified,
+        notes=variant.notes,
+        absent=dict(variant.absent),
     )
 
 

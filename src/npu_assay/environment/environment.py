@@ -12,7 +12,8 @@ from npu_assay.cann.providers import provider
 from npu_assay.cann.scripts import sourced
 from npu_assay.cann.tree import CannTree
 from npu_assay.environment.folder import VenvFolder
-from npu_assay.environment.lock import Lock
+from npu_assay.environment.lock import Kind, Lock
+from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 from npu_assay.project import ADAPTATIONS
 
@@ -53,16 +54,29 @@ class Environment(VenvFolder):
     `root` holds venv/, cudastub/ (where torch is a CUDA build), steps/, logs/ and complete.json.
     """
 
-    lock: Lock
+    variant: Variant
     root: Path
     cache: Path
     adaptations_source: Path = ADAPTATIONS
 
     @classmethod
-    def of(cls, lock: Lock, cache: Path | None = None) -> "Environment":
-        """The environment of this lock, in the cache."""
-        cache = cache or cache_root()
-        return cls(lock=lock, root=cache / "environments" / lock.key, cache=cache)
+    def of(cls, lock: Lock, kind: Kind = "emulated", cache: Path | None = None) -> "Environment":
+        """The environment of this lock on this kind of device, in the cache.
+
+        Raises UnusableError, with the lock's reason, where the lock has no such variant.
+        """
+        cache, variant = cache or cache_root(), Variant.of(lock, kind)
+        return cls(variant=variant, root=cache / "environments" / variant.key, cache=cache)
+
+    @property
+    def lock(self) -> Lock:
+        """Its lock."""
+        return self.variant.lock
+
+    @property
+    def python_version(self) -> str:
+        """The minor version of its Python."""
+        return self.lock.python
 
     @property
     def name(self) -> str:
@@ -72,12 +86,12 @@ class Environment(VenvFolder):
     @cached_property
     def provider(self) -> Provider:
         """The provider of its CANN."""
-        return provider(self.lock.provider)
+        return provider(self.variant.provider)
 
     @property
     def target(self) -> Target:
         """What a provider of CANN must know of this environment."""
-        versions = {name: self.lock.component(name).version for name in ("torch", "torch-npu", "vllm-ascend")}
+        versions = {name: self.variant.versions[name] for name in ("torch", "torch-npu", "vllm-ascend")}
         return Target(python=self.python, site_packages=self.site_packages, versions=versions)
 
     @property

@@ -3,14 +3,16 @@
 from abc import ABC, abstractmethod
 from pathlib import Path
 
-from npu_assay.environment.lock import Lock
-
 
 class VenvFolder(ABC):
-    """What an environment's folder `root` holds; its Python is that of `lock`."""
+    """What an environment's folder `root` holds."""
 
-    lock: Lock
     root: Path
+
+    @property
+    @abstractmethod
+    def python_version(self) -> str:
+        """The minor version of its Python, such as 3.11."""
 
     @property
     def venv(self) -> Path:
@@ -25,7 +27,7 @@ class VenvFolder(ABC):
     @property
     def site_packages(self) -> Path:
         """Where its packages are."""
-        return self.venv / "lib" / f"python{self.lock.content.python}" / "site-packages"
+        return self.venv / "lib" / f"python{self.python_version}" / "site-packages"
 
     @property
     def cuda_standins(self) -> Path:

@@ -138,6 +138,7 @@ def _complete(environment: Environment, steps: Sequence[Step]) -> None:
         environment.root,
         {
             "environment": environment.name,
+            "kind": environment.variant.kind,
             "lock_sha256": environment.lock.sha256,
             "steps": [step.name for step in steps if step.done is None],
             "finished": _now(),

@@ -2,7 +2,9 @@
 
 name = "cann900-vllm018"
 summary = "one line"
-python = "3.11"
+reproduces = "..."          # the published result that ran in it
+python = "3.11.6"           # the emulated variant takes any 3.11
+hardware_only = "why"       # only where nothing can be assembled for the emulator
 
 [requirements]              # every pure dependency, pinned with hashes
 file = "cann900-vllm018.requirements.txt"
@@ -10,43 +12,72 @@ sha256 = "..."              # so that the lock's own sha256 covers that file too
 
 [components.torch]
 version = "2.9.0"
-source = "index"            # pip's own index, or a provider of CANN: "emulated", "host", ...
-sha256 = { x86_64 = "...", aarch64 = "..." }    # or { any = "..." } for a source distribution
+source = "index"            # see Source
+sha256 = { x86_64 = "...", aarch64 = "..." }
 deviation = "..."           # where and why this departs from upstream's matrix
+notes = ["..."]             # what is known about exactly this version; doctor shows it
+rebuilt = "module"          # of the wheel: compiled again here, from the sdist, whose hash is given too
 
 [components.cann]
 version = "9.0.0"
-build = "EMULATED"          # CANN: innerversion in ascend_toolkit_install.info
+build = "V100R001C10SPC001B250"     # CANN: innerversion in ascend_toolkit_install.info
+source = "run-packages"
+file = "Ascend-cann-toolkit_9.0.0_linux-{architecture}.run"
+sha256 = { x86_64 = "unverified", aarch64 = "unverified" }
+
+[components.cann.emulated]  # what the emulator has instead; a component without this table has the same there
+version = "9.0.0"
+build = "EMULATED"
 source = "emulated"
+
+[components.lmcache-ascend.emulated]
+absent = "why"              # the emulator goes without
 """
 
 import hashlib
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Discriminator,
     StringConstraints,
+    Tag,
     ValidationError,
     field_validator,
     model_validator,
 )
 
-from npu_assay.cache import KEY_LENGTH
-from npu_assay.errors import UsageError
+from npu_assay.environment.toml_lines import line_of
+from npu_assay.errors import UnusableError, UsageError
 from npu_assay.project import ENVIRONMENTS
 
 Architecture = Literal["x86_64", "aarch64"]
-Source = Literal["index", "emulated", "host", "run-packages", "image"]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Kind = Literal["emulated", "hardware"]
+"""The two variants of an environment; the device kind of a run."""
+
+Source = Literal["index", "vendor-index", "git", "run-packages", "emulated"]
+"""index: pip's own index. vendor-index: a wheel that only the vendor's index has. git: `repository` at
+`commit`, built on the host. run-packages: the vendor's .run `file`. emulated: src/emucann."""
+
+UNVERIFIED = "unverified"
+"""In place of a sha256 that nobody has published. Formal mode refuses it until the user records one."""
+
+Sha256 = Annotated[str, StringConstraints(pattern=rf"^([0-9a-f]{{64}}|{UNVERIFIED})$")]
+Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
-#: What every environment is made of. CANN and NNAL come from a provider, the others from pip's index.
-FROM_INDEX = ("torch", "torchvision", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")
-FROM_PROVIDER = ("cann", "nnal")
+#: What every environment is made of, and what it may have besides.
+REQUIRED = (
+    *("torch", "torchvision", "torch-npu", "triton-ascend", "vllm", "vllm-ascend"),
+    *("cann", "cann-ops", "nnal"),
+)
+OPTIONAL = ("lmcache", "lmcache-ascend")
+#: Those that are CANN: they come from a provider, and all from one.
+OF_CANN = ("cann", "cann-ops", "nnal")
 
 DEFAULT_ENVIRONMENT = "cann900-vllm018"
 
@@ -61,23 +92,68 @@ class Component(_Strict):
     version: Text
     build: Text | None = None
     source: Source
-    sha256: dict[Architecture | Literal["any"], Sha256] = {}
+    repository: Text | None = None
+    commit: Commit | None = None
+    """The upstream commit that this version is; with source git, the one that is built."""
+    file: Text | None = None
+    """The name of the artefact of source run-packages or vendor-index; {architecture} stands in for it."""
+    sha256: dict[Architecture | Literal["sdist"], Sha256] = {}
+    """By architecture. `sdist`: the source distribution, built here where an architecture has no own hash."""
+    rebuilt: Text | None = None
+    """The module of the wheel that is compiled again here, from the sdist, for the installed torch."""
     deviation: Text | None = None
+    notes: tuple[Text, ...] = ()
 
     @model_validator(mode="after")
-    def _pinned_where_it_can_be(self) -> "Component":
-        if self.source == "index" and not self.sha256:
-            raise ValueError("a component from the index needs sha256")
-        if "any" in self.sha256 and len(self.sha256) > 1:
-            raise ValueError("sha256 has either `any` or architectures")
+    def _whole(self) -> Self:
+        if self.rebuilt and "sdist" not in self.sha256:
+            raise ValueError(f"{self.rebuilt} is rebuilt from the sdist: sha256 needs sdist")
+        if self.source in ("index", "vendor-index", "run-packages") and not self.sha256:
+            raise ValueError(f"a component from {self.source} needs sha256")
+        if self.source in ("vendor-index", "run-packages") and not self.file:
+            raise ValueError(f"a component from {self.source} needs file")
+        if self.source == "git" and not (self.repository and self.commit):
+            raise ValueError("a component from git needs repository and commit")
         return self
+
+    def artefact_sha256(self, architecture: str) -> str | None:
+        """The sha256 of what is installed on that architecture, or "unverified"; None where there is none."""
+        by_name = {str(key): sha256 for key, sha256 in self.sha256.items()}
+        return by_name.get(architecture) or by_name.get("sdist")
+
+    def is_built_from_sdist(self, architecture: str) -> bool:
+        """Whether pip builds it on that architecture."""
+        return architecture not in self.sha256 and "sdist" in self.sha256
+
+    @property
+    def unverified(self) -> bool:
+        """Whether the hash of an artefact is still to be recorded."""
+        return UNVERIFIED in self.sha256.values()
+
+
+class Absent(_Strict):
+    """A component that the emulated variant goes without."""
+
+    absent: Text
+
+
+class LockedComponent(Component):
+    """A component with what the emulator has instead, where that is something else."""
+
+    emulated: (
+        Annotated[
+            Annotated[Component, Tag("<component>")] | Annotated[Absent, Tag("<absent>")],
+            Discriminator(lambda table: "<absent>" if "absent" in table else "<component>"),
+        ]
+        | None
+    ) = None
 
 
 class Requirements(_Strict):
     """The file of hash-locked dependencies beside the lock."""
 
     file: Text
-    sha256: Sha256
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
     @field_validator("file")
     @classmethod
@@ -92,22 +168,38 @@ class LockFile(_Strict):
 
     name: Text
     summary: Text
-    python: Text
+    reproduces: Text | None = None
+    python: Annotated[str, StringConstraints(pattern=r"^3\.\d+\.\d+$")]
+    hardware_only: Text | None = None
     requirements: Requirements
-    components: dict[str, Component]
+    components: dict[str, LockedComponent]
 
     @field_validator("components")
     @classmethod
-    def _known_components(cls, components: dict[str, Component]) -> dict[str, Component]:
-        wanted = {*FROM_INDEX, *FROM_PROVIDER}
-        if wrong := sorted(wanted ^ set(components)):
-            raise ValueError(f"must be exactly {', '.join(sorted(wanted))}; see {', '.join(wrong)}")
-        for name, component in components.items():
-            if (component.source == "index") != (name in FROM_INDEX):
-                raise ValueError(f"{name} can't come from {component.source!r}")
-        if components["cann"].source != components["nnal"].source:
-            raise ValueError("cann and nnal must come from one provider")
+    def _known_components(cls, components: dict[str, LockedComponent]) -> dict[str, LockedComponent]:
+        if unknown := sorted({*components} - {*REQUIRED, *OPTIONAL}):
+            raise ValueError(f"unknown: {', '.join(unknown)}; there are {', '.join((*REQUIRED, *OPTIONAL))}")
+        if missing := [name for name in REQUIRED if name not in components]:
+            raise ValueError(f"missing: {', '.join(missing)}")
         return components
+
+    @model_validator(mode="after")
+    def _variants_fit(self) -> Self:
+        for name, component in self.components.items():
+            emulated = component.emulated
+            if component.source == "emulated" or (component.source == "run-packages") != (name in OF_CANN):
+                raise ValueError(f"components.{name}.source: {name} can't come from {component.source!r}")
+            if self.hardware_only:
+                if emulated is not None:
+                    raise ValueError(f"components.{name}.emulated: there is none, as hardware_only says")
+                continue
+            source = emulated.source if isinstance(emulated, Component) else component.source
+            wanted = ("emulated",) if name in OF_CANN else ("index",)
+            if not isinstance(emulated, Absent) and source not in wanted:
+                raise ValueError(f"components.{name}.emulated.source must be {wanted[0]}, found {source!r}")
+            if isinstance(emulated, Absent) and name in REQUIRED:
+                raise ValueError(f"components.{name}.emulated: an environment can't go without {name}")
+        return self
 
 
 @dataclass(frozen=True)
@@ -124,41 +216,38 @@ class Lock:
         return self.content.name
 
     @property
-    def key(self) -> str:
-        """The name of the environment's folder in the cache."""
-        return f"{self.name}-{self.sha256[:KEY_LENGTH]}"
+    def python(self) -> str:
+        """The minor version of its Python, such as 3.11."""
+        return self.content.python.rpartition(".")[0]
 
     @property
     def requirements_file(self) -> Path:
         """The hash-locked dependencies."""
         return self.path.with_name(self.content.requirements.file)
 
-    @property
-    def provider(self) -> Source:
-        """The name of the provider of CANN."""
-        return self.content.components["cann"].source
+    def components(self, kind: Kind) -> dict[str, Component]:
+        """The components of a variant. Raises UnusableError, with the lock's reason, where it has none."""
+        if kind == "emulated" and self.content.hardware_only:
+            raise UnusableError(
+                f"environment {self.name} is for an NPU only: {self.content.hardware_only};"
+                " see npu-assay env list for those that the emulator has"
+            )
+        found: dict[str, Component] = {}
+        for name, component in self.content.components.items():
+            chosen = component.emulated if kind == "emulated" and component.emulated else component
+            if not isinstance(chosen, Absent):
+                found[name] = chosen
+        return found
 
-    @property
-    def deviations(self) -> dict[str, str]:
-        """Component -> why it departs from upstream's matrix."""
-        return {name: c.deviation for name, c in self.content.components.items() if c.deviation}
-
-    def component(self, name: str) -> Component:
-        """One component, by name."""
-        return self.content.components[name]
-
-    def requirement(self, name: str, architecture: str) -> str:
-        """pip's requirement line for a component from the index, with its hash.
-
-        Raises UsageError when the lock has no hash for this architecture.
-        """
-        component = self.component(name)
-        hashes = {str(key): sha256 for key, sha256 in component.sha256.items()}
-        sha256 = hashes.get("any") or hashes.get(architecture)
-        if sha256 is None:
-            there = ", ".join(sorted(hashes))
-            raise UsageError(f"{self.path}: components.{name}.sha256 has no {architecture}, only {there}")
-        return f"{name}=={component.version} --hash=sha256:{sha256}"
+    def absent(self, kind: Kind) -> dict[str, str]:
+        """Component -> why this variant goes without it."""
+        if kind == "hardware":
+            return {}
+        return {
+            name: component.emulated.absent
+            for name, component in self.content.components.items()
+            if isinstance(component.emulated, Absent)
+        }
 
 
 def lock_names(folder: Path = ENVIRONMENTS) -> list[str]:
@@ -175,23 +264,30 @@ def load_lock(name: str = DEFAULT_ENVIRONMENT, folder: Path = ENVIRONMENTS) -> L
     path = folder / f"{name}.toml"
     data = path.read_bytes()
     try:
-        content = LockFile.model_validate(tomllib.loads(data.decode()))
+        text = data.decode()
+        content = LockFile.model_validate(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: not TOML: {error}") from error
     except ValidationError as error:
-        raise UsageError(f"{path}: {_first_problem(error)}") from error
+        raise UsageError(_first_problem(path, text, error)) from error
     if content.name != name:
-        raise UsageError(f"{path}: name is {content.name!r}, expected the file's own, {name!r}")
+        raise UsageError(f"{path}:1: name is {content.name!r}, expected the file's own, {name!r}")
     lock = Lock(path=path, sha256=hashlib.sha256(data).hexdigest(), content=content)
     _check_requirements(lock)
     return lock
 
 
-def _first_problem(error: ValidationError) -> str:
+def _first_problem(path: Path, text: str, error: ValidationError) -> str:
     problems = error.errors()
     first = problems[0]
+    # pydantic's own words for a choice or a dictionary's key stand in `loc` too.
+    keys = tuple(str(key) for key in first["loc"] if key not in ("<component>", "<absent>", "[key]"))
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}{more}"
+    where = f"{'.'.join(keys)}: " if keys else ""
+    message = first["msg"].removeprefix("Value error, ")
+    if not keys and message.startswith("components."):
+        keys = tuple(message.partition(":")[0].partition(" ")[0].split("."))
+    return f"{path}:{line_of(text, keys)}: {where}{message}{more}"
 
 
 def _check_requirements(lock: Lock) -> None:

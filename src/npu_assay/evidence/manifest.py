@@ -74,6 +74,14 @@ class EnvironmentRecord(_Strict):
     """Component -> why it departs from what upstream lists."""
     versions: dict[str, str] = {}
     """Component -> version that the lock asks for; what was found stands in environment.json."""
+    builds: dict[str, str] = {}
+    """Component -> build that the lock asks for (CANN: innerversion), of those that have one."""
+    unverified: tuple[str, ...] = ()
+    """Components whose lock has `unverified` in place of a sha256: formal mode refuses them."""
+    notes: dict[str, tuple[str, ...]] = {}
+    """Component -> what is known about exactly this version."""
+    absent: dict[str, str] = {}
+    """Component of the lock that the emulator goes without -> why."""
 
 
 class DeviceRecord(_Strict):

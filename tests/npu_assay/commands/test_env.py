@@ -41,8 +41,9 @@ def test_env_show_tells_versions_and_deviations(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("env", "show", "moon"), 2, "no environment 'moon'; there is cann900-vllm018"),
+        (("env", "show", "moon"), 2, "no environment 'moon'; there is cann851-vllm018, cann900-vllm018"),
         (("env", "install", "moon"), 2, "no environment 'moon'"),
+        (("env", "install", "cann851-vllm018"), 4, "cann851-vllm018 is for an NPU only: "),
         (("env", "install", "--step", "moon"), 2, "no step 'moon'; there are system, python"),
         (("env", "install", "--step", "triton"), 4, "step triton needs step system, which is not done"),
         (("emulator", "build"), 4, "type: npu-assay env install cann900-vllm018"),

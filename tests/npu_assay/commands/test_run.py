@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from npu_assay.commands import run as run_module
+from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 from npu_assay.evidence.manifest import read_manifest
 from npu_assay.project import ROOT
@@ -38,8 +39,9 @@ class ProjectEnvironment:
     python = Path(sys.executable)
     site_packages = Path(sysconfig.get_path("purelib"))
 
-    def __init__(self, tools: Path) -> None:
+    def __init__(self, tools: Path, variant: Variant) -> None:
         self._tools = tools
+        self.variant = variant
 
     def variables(self) -> dict[str, str]:
         return {**os.environ, "PATH": f"{self._tools}:{os.environ['PATH']}"}
@@ -74,7 +76,9 @@ def assay(tmp_path, monkeypatch) -> Assay:
     (tools / "npu-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{MAPPING}END\n")
     (tools / "npu-smi").chmod(0o755)
     monkeypatch.setattr(run_module, "install", lambda environment, progress: None)
-    monkeypatch.setattr(run_module.Environment, "of", lambda lock: ProjectEnvironment(tools))
+    monkeypatch.setattr(
+        run_module.Environment, "of", lambda lock, kind: ProjectEnvironment(tools, Variant.of(lock, kind))
+    )
     monkeypatch.setattr(sys, "argv", [])
     return Assay(tmp_path)
 

@@ -15,14 +15,26 @@ from npu_assay.environment.lock import load_lock
 LOCK = """\
 name = "small"
 summary = "a small one"
-python = "3.11"
+python = "3.11.6"
 
 [requirements]
 file = "small.requirements.txt"
 sha256 = "{requirements}"
 """
-COMPONENT = '\n[components.{name}]\nversion = "1.0"\nsource = "index"\nsha256 = {{ any = "{sha256}" }}\n'
-PROVIDED = '\n[components.{name}]\nversion = "9.0.0"\nbuild = "EMULATED"\nsource = "emulated"\n'
+COMPONENT = '\n[components.{name}]\nversion = "1.0"\nsource = "index"\nsha256 = {{ sdist = "{sha256}" }}\n'
+PROVIDED = """
+[components.{name}]
+version = "9.0.0"
+build = "V100R001C10SPC001B250"
+source = "run-packages"
+file = "{name}.run"
+sha256 = {{ x86_64 = "unverified", aarch64 = "unverified" }}
+
+[components.{name}.emulated]
+version = "9.0.0"
+build = "EMULATED"
+source = "emulated"
+"""
 
 
 @pytest.fixture
@@ -34,10 +46,10 @@ def small(tmp_path: Path) -> Environment:
     text = LOCK.format(requirements=hashlib.sha256(b"").hexdigest())
     for name in ("torch", "torchvision", "torch-npu", "triton-ascend", "vllm", "vllm-ascend"):
         text += COMPONENT.format(name=name, sha256="0" * 64)
-    for name in ("cann", "nnal"):
+    for name in ("cann", "cann-ops", "nnal"):
         text += PROVIDED.format(name=name)
     (locks / "small.toml").write_text(text)
-    return Environment.of(load_lock("small", locks), tmp_path / "cache")
+    return Environment.of(load_lock("small", locks), cache=tmp_path / "cache")
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,7 @@ def whole(small: Environment, tmp_path: Path) -> Environment:
     )
     plugin = tmp_path / "plugin"
     plugin.mkdir()
-    environment = Environment(small.lock, small.root, small.cache, adaptations_source=plugin)
+    environment = Environment(small.variant, small.root, small.cache, adaptations_source=plugin)
     environment.__dict__["provider"] = FakeProvider(tree)
     environment.python.parent.mkdir(parents=True)
     environment.python.touch()

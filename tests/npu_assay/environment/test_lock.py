@@ -7,18 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock, lock_names
-from npu_assay.errors import UsageError
+from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Kind, load_lock, lock_names
+from npu_assay.environment.variant import Variant
+from npu_assay.errors import UnusableError, UsageError
 from npu_assay.project import ENVIRONMENTS, ROOT
 
 SHA = "0" * 64
+KINDS: tuple[Kind, ...] = ("emulated", "hardware")
 REQUIREMENTS = "click==8.5.1 --hash=sha256:0\n"
 
 GOOD = (
     f"""\
 name = "small"
 summary = "a small one"
-python = "3.11"
+python = "3.11.6"
 
 [requirements]
 file = "small.requirements.txt"
@@ -32,18 +34,25 @@ sha256 = "{hashlib.sha256(REQUIREMENTS.encode()).hexdigest()}"
 [components.vllm]
 version = "2.0"
 source = "index"
-sha256 = {{ any = "{SHA}" }}
+sha256 = {{ sdist = "{SHA}" }}
 deviation = "because"
+"""
+    + "".join(
+        f'''
+[components.{name}]
+version = "9.0.0"
+build = "B250"
+source = "run-packages"
+file = "{name}-{{architecture}}.run"
+sha256 = {{ aarch64 = "unverified" }}
 
-[components.cann]
+[components.{name}.emulated]
 version = "9.0.0"
 build = "EMULATED"
 source = "emulated"
-
-[components.nnal]
-version = "9.0.0"
-source = "emulated"
-"""
+'''
+        for name in ("cann", "cann-ops", "nnal")
+    )
 )
 
 
@@ -56,34 +65,116 @@ def write(folder: Path, text: str) -> Path:
 def test_a_good_lock_is_read(tmp_path: Path) -> None:
     lock = load_lock("small", write(tmp_path, GOOD))
     assert lock.sha256 == hashlib.sha256(GOOD.encode()).hexdigest()
-    assert lock.key == f"small-{lock.sha256[:16]}"
-    assert lock.provider == "emulated"
-    assert lock.deviations == {"vllm": "because"}
-    assert lock.component("cann").build == "EMULATED"
-    assert lock.requirement("torch", "x86_64") == f"torch==1.0 --hash=sha256:{SHA}"
-    assert lock.requirement("vllm", "aarch64") == f"vllm==2.0 --hash=sha256:{SHA}"
+    assert (lock.name, lock.python) == ("small", "3.11")
+
+
+def test_a_lock_has_two_variants(tmp_path: Path) -> None:
+    lock = load_lock("small", write(tmp_path, GOOD))
+    emulated, hardware = Variant.of(lock, "emulated"), Variant.of(lock, "hardware")
+    assert (emulated.provider, hardware.provider) == ("emulated", "run-packages")
+    assert emulated.deviations == {"vllm": "because"}
+    assert (emulated.builds["cann"], hardware.builds["cann"]) == ("EMULATED", "B250")
+    assert (emulated.unverified, hardware.unverified) == ((), ("cann", "cann-ops", "nnal"))
+    assert emulated.requirement("torch", "x86_64") == f"torch==1.0 --hash=sha256:{SHA}"
+    assert emulated.requirement("vllm", "aarch64") == f"vllm==2.0 --hash=sha256:{SHA}"
+
+
+def test_a_component_may_be_absent_on_the_emulator(tmp_path: Path) -> None:
+    text = (
+        GOOD
+        + f'''
+[components.lmcache]
+version = "1.0"
+source = "index"
+sha256 = {{ x86_64 = "{SHA}" }}
+'''
+    )
+    lock = load_lock("small", write(tmp_path, text))
+    assert "lmcache" in Variant.of(lock, "emulated").components
+    lock = load_lock("small", write(tmp_path, text + '[components.lmcache.emulated]\nabsent = "CUDA"\n'))
+    assert "lmcache" in Variant.of(lock, "hardware").components
+    assert "lmcache" not in Variant.of(lock, "emulated").components
+    assert Variant.of(lock, "emulated").deviations["lmcache"] == "Absent: CUDA"
+
+
+def test_a_lock_for_hardware_only_says_why_there_is_no_emulated_variant(tmp_path: Path) -> None:
+    text = re.sub(r"\n\[components\.[a-z-]+\.emulated\]\n(.+\n)+", "", GOOD)
+    text = text.replace("\n[requirements]", 'hardware_only = "8.5.1 is not emulated"\n\n[requirements]')
+    lock = load_lock("small", write(tmp_path, text))
+    assert Variant.of(lock, "hardware").versions["cann"] == "9.0.0"
+    with pytest.raises(UnusableError, match=r"small is for an NPU only: 8\.5\.1 is not emulated"):
+        Variant.of(lock, "emulated")
+
+
+def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path) -> None:
+    key = Variant.of(load_lock("small", write(tmp_path, GOOD)), "emulated").key
+    assert re.fullmatch(r"small-emulated-[0-9a-f]{16}", key)
+    words = GOOD.replace("because", "for another reason").replace(
+        'aarch64 = "unverified', f'aarch64 = "{SHA}'
+    )
+    assert (
+        Variant.of(load_lock("small", write(tmp_path, words.replace(f"{SHA}ified", SHA))), "emulated").key
+        == key
+    )
+    pins = GOOD.replace('version = "2.0"', 'version = "2.1"')
+    assert Variant.of(load_lock("small", write(tmp_path, pins)), "emulated").key != key
 
 
 @pytest.mark.parametrize(
     ("good", "bad", "says"),
     [
-        ('python = "3.11"', "", "python: Field required"),
-        ('python = "3.11"', 'python = "3.11"\npyhton = "3.11"', "pyhton: Extra inputs are not permitted"),
-        ('python = "3.11"', "python = 3.11", "python: Input should be a valid string"),
-        ('python = "3.11"', "python = ", "not TOML"),
-        ('build = "EMULATED"', 'biuld = "EMULATED"', "components.cann.biuld: Extra inputs"),
+        ('python = "3.11.6"', "", ":1: python: Field required"),
+        (
+            'python = "3.11.6"',
+            'python = "3.11.6"\npyhton = "3"',
+            ":4: pyhton: Extra inputs are not permitted",
+        ),
+        ('python = "3.11.6"', "python = 3.11", ":3: python: Input should be a valid string"),
+        ('python = "3.11.6"', 'python = "3.11"', ":3: python: String should match"),
+        ('python = "3.11.6"', "python = ", "not TOML: Invalid value (at line 3"),
+        ('build = "B250"', 'biuld = "B250"', ":42: components.cann.biuld: Extra inputs"),
+        ('build = "EMULATED"', 'biuld = "EMULATED"', ":49: components.cann.emulated.biuld: Extra inputs"),
+        (
+            "[components.torchvision]",
+            "[components.torch]",
+            "not TOML: Cannot declare ('components', 'torch') twice",
+        ),
         ('name = "small"', 'name = "big"', "name is 'big', expected the file's own, 'small'"),
-        (SHA, "0" * 63, "sha256.x86_64: String should match"),
+        (SHA, "0" * 63, ":12: components.torch.sha256.x86_64: String should match"),
+        (SHA, "verified", ":12: components.torch.sha256.x86_64: String should match"),
         ("x86_64", "x86", "components.torch.sha256.x86"),
         (
-            f'sha256 = {{ any = "{SHA}" }}\n',
+            f'sha256 = {{ sdist = "{SHA}" }}\n',
             "",
-            "components.vllm: Value error, a component from the index needs",
+            ":34: components.vllm: a component from index needs sha256",
         ),
-        ('source = "emulated"', 'source = "index"', "components.cann"),
-        ('source = "emulated"', 'source = "moon"', "components.cann.source: Input should be"),
-        ("[components.torch]", "[components.tensorflow]", "see tensorflow, torch"),
-        ("small.requirements.txt", "../small.requirements.txt", "must name a file in the lock's folder"),
+        (
+            "[components.vllm-ascend]",
+            '[components.vllm-ascend]\nrebuilt = "module"',
+            ":29: components.vllm-ascend: module is rebuilt from the sdist: sha256 needs sdist",
+        ),
+        (
+            'file = "cann-{architecture}.run"\n',
+            "",
+            ":40: components.cann: a component from run-packages needs file",
+        ),
+        (
+            'source = "emulated"',
+            f'source = "index"\nsha256 = {{ x86_64 = "{SHA}" }}',
+            "components.cann.emulated.source must be emulated, found 'index'",
+        ),
+        ('source = "run-packages"', 'source = "moon"', ":43: components.cann.source: Input should be"),
+        (
+            "[components.torch]",
+            "[components.tensorflow]",
+            "components: unknown: tensorflow; there are torch, ",
+        ),
+        ("vllm]", "lmcache]", "components: missing: vllm"),
+        (
+            "small.requirements.txt",
+            "../small.requirements.txt",
+            ":6: requirements.file: must name a file in the lock's folder",
+        ),
         ("small.requirements.txt", "other.txt", "requirements.file names other.txt, which is not there"),
     ],
 )
@@ -107,7 +198,24 @@ def test_changed_requirements_make_the_lock_stale(tmp_path: Path) -> None:
 def test_an_architecture_without_a_hash_is_refused(tmp_path: Path) -> None:
     lock = load_lock("small", write(tmp_path, GOOD))
     with pytest.raises(UsageError, match=r"components\.torch\.sha256 has no aarch64, only x86_64"):
-        lock.requirement("torch", "aarch64")
+        Variant.of(lock, "emulated").requirement("torch", "aarch64")
+
+
+def test_an_unverified_hash_is_refused_with_how_to_record_one(tmp_path: Path) -> None:
+    vendor = f'''[components.triton-ascend]
+version = "1.0"
+source = "vendor-index"
+file = "triton_ascend-1.0-py3-none-any.whl"
+sha256 = {{ x86_64 = "{SHA}", aarch64 = "unverified" }}
+
+[components.triton-ascend.emulated]'''
+    lock = load_lock("small", write(tmp_path, GOOD.replace("[components.triton-ascend]", vendor)))
+    variant = Variant.of(lock, "hardware")
+    assert variant.requirement("triton-ascend", "x86_64") == f"triton-ascend==1.0 --hash=sha256:{SHA}"
+    with pytest.raises(
+        UsageError, match=r"unverified for aarch64; .* npu-assay env lock small --record FILE"
+    ):
+        variant.requirement("triton-ascend", "aarch64")
 
 
 def test_an_unknown_environment_is_refused_with_those_there_are(tmp_path: Path) -> None:
@@ -119,10 +227,14 @@ def test_an_unknown_environment_is_refused_with_those_there_are(tmp_path: Path) 
 @pytest.mark.parametrize("name", lock_names())
 def test_every_lock_of_ours_covers_both_architectures(name: str) -> None:
     lock = load_lock(name)
-    for component, pin in lock.content.components.items():
-        if pin.source == "index":
-            for architecture in ("x86_64", "aarch64"):
-                assert lock.requirement(component, architecture)
+    for kind in KINDS:
+        if kind == "emulated" and lock.content.hardware_only:
+            continue
+        variant = Variant.of(lock, kind)
+        for component, pin in variant.components.items():
+            if pin.source == "index":
+                for architecture in ("x86_64", "aarch64"):
+                    assert variant.requirement(component, architecture)
 
 
 def test_the_default_environment_is_there() -> None:

@@ -110,6 +110,6 @@ def test_no_triton_distribution_beside_triton_ascend() -> None:
 def test_the_installed_environment_is_the_locks(environment: Environment) -> None:
     there = installed(environment.site_packages)
     for name in ("torch", "torchvision", "torch-npu", "triton-ascend", "vllm", "vllm-ascend"):
-        assert there[name].version == environment.lock.component(name).version
+        assert there[name].version == environment.variant.component(name).version
     require_only_triton(there)
-    assert environment.cann.innerversion() == environment.lock.component("cann").build
+    assert environment.cann.innerversion() == environment.variant.component("cann").build

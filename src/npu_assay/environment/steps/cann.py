@@ -7,7 +7,7 @@ from npu_assay.errors import UnusableError
 
 def _provide_cann(environment: Environment, report: Report) -> Facts:
     tree = environment.provider.provide(environment.target, report)
-    found, expected = tree.innerversion(), environment.lock.component("cann").build
+    found, expected = tree.innerversion(), environment.variant.component("cann").build
     if expected is not None and found != expected:
         raise UnusableError(f"{tree.install_info}: innerversion is {found}, the lock says {expected}")
     return {"root": str(tree.root), "innerversion": found}

@@ -19,8 +19,8 @@ def install_components(
 
     `options` and `extra` are pip's options and variables, as for pip_install.
     """
-    lines = [environment.lock.requirement(name, platform.machine()) for name in names]
+    lines = [environment.variant.requirement(name, platform.machine()) for name in names]
     pip_install(environment, step, lines, *options, extra=extra)
-    versions = {name: environment.lock.component(name).version for name in names}
+    versions = {name: environment.variant.component(name).version for name in names}
     require_versions(environment.site_packages, versions)
     return versions

@@ -21,7 +21,7 @@ def base_python(version: str) -> Path:
 
 
 def _install(environment: Environment, report: Report) -> Facts:
-    python = base_python(environment.lock.content.python)
+    python = base_python(environment.lock.python)
     run_logged(
         [str(python), "-m", "venv", str(environment.venv)],
         environment.root / "logs" / "python.log",

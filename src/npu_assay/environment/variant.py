@@ -1,0 +1,94 @@
+"""A variant: what one lock names for hardware, or for the emulator. What installs or compares sees this."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from npu_assay.cache import KEY_LENGTH
+from npu_assay.environment.lock import UNVERIFIED, Component, Kind, Lock, Source
+from npu_assay.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The components of a lock on one kind of device."""
+
+    lock: Lock
+    kind: Kind
+    components: Mapping[str, Component]
+    absent: Mapping[str, str]
+    """Component -> why this variant goes without it."""
+
+    @classmethod
+    def of(cls, lock: Lock, kind: Kind) -> "Variant":
+        """Raises UnusableError, with the lock's reason, where there is no such variant."""
+        return cls(lock, kind, lock.components(kind), lock.absent(kind))
+
+    @property
+    def key(self) -> str:
+        """The name of the environment's folder in the cache: a digest of all that is installed.
+
+        Words (deviations, notes, comments) and the other variant can change without a new installation.
+        """
+        pins = {
+            name: component.model_dump(exclude={"deviation", "notes"}, exclude_none=True)
+            for name, component in sorted(self.components.items())
+        }
+        text = json.dumps([self.lock.python, self.lock.content.requirements.sha256, pins], sort_keys=True)
+        return f"{self.lock.name}-{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:KEY_LENGTH]}"
+
+    @property
+    def provider(self) -> Source:
+        """Where its CANN comes from."""
+        return self.components["cann"].source
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Component -> version."""
+        return {name: component.version for name, component in self.components.items()}
+
+    @property
+    def builds(self) -> dict[str, str]:
+        """Component -> build, of those that have one."""
+        return {name: component.build for name, component in self.components.items() if component.build}
+
+    @property
+    def deviations(self) -> dict[str, str]:
+        """Component -> why it departs from upstream's matrix."""
+        return {name: c.deviation for name, c in self.components.items() if c.deviation} | {
+            name: f"Absent: {why}" for name, why in self.absent.items()
+        }
+
+    @property
+    def notes(self) -> dict[str, tuple[str, ...]]:
+        """Component -> what is known about exactly this version."""
+        return {name: component.notes for name, component in self.components.items() if component.notes}
+
+    @property
+    def unverified(self) -> tuple[str, ...]:
+        """Components with a hash that is still to be recorded."""
+        return tuple(name for name, component in self.components.items() if component.unverified)
+
+    def component(self, name: str) -> Component:
+        """One component, by name."""
+        return self.components[name]
+
+    def requirement(self, name: str, architecture: str) -> str:
+        """pip's requirement line for a component from an index, with its hash.
+
+        Raises UsageError when the lock has no hash for this architecture, or none that anybody verified.
+        """
+        component = self.component(name)
+        sha256 = component.artefact_sha256(architecture)
+        where = f"{self.lock.path}: components.{name}.sha256"
+        if sha256 is None:
+            raise UsageError(
+                f"{where} has no {architecture}, only {', '.join(sorted(map(str, component.sha256)))}"
+            )
+        if sha256 == UNVERIFIED:
+            raise UsageError(
+                f"{where} is unverified for {architecture}; record the file that you trust:"
+                f" npu-assay env lock {self.lock.name} --record FILE"
+            )
+        return f"{name}=={component.version} --hash=sha256:{sha256}"
