@@ -85,9 +85,9 @@ def _failures(survey: Survey) -> Iterator[Diagnosis]:
     """npu-smi's own failures; the same one from several subcommands is one finding."""
     seen = set()
     for error in survey.failures:
-        if isinstance(error, NoAnswerError):
-            advice = f"wait longer for it: `npu-assay device health`; {error.advice}"
-            finding = Diagnosis("npu-smi", Level.PROBLEM, f"npu-smi: {error.problem}", advice)
+        if isinstance(error, NoAnswerError):  # slow or hung: this soon, nobody can tell
+            advice = f"`npu-assay device health` waits for a minute; if that is not enough, {error.advice}"
+            finding = Diagnosis("npu-smi", Level.WARNING, f"npu-smi: {error.problem}", advice)
         elif isinstance(error, NpuSmiError):
             finding = Diagnosis("npu-smi", Level.PROBLEM, f"npu-smi: {error.problem}", error.advice)
         else:

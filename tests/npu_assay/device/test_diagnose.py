@@ -232,7 +232,7 @@ def test_an_npu_smi_that_hangs_does_not_hold_up_the_rest(smi, make_dev, tmp_path
     (smi / "npu-smi").write_text("#!/bin/sh\nexec sleep 60\n")
     findings = diagnose(look(dict(os.environ), make_dev(0, 1), tmp_path, seconds=0.2))
     assert [(one.check, one.level) for one in findings] == [
-        ("npu-smi", Level.PROBLEM),
+        ("npu-smi", Level.WARNING),
         ("device-nodes", Level.GOOD),
     ]
     assert "no answer within 0.2 s" in findings[0].message
