@@ -32,8 +32,8 @@ def _signs(case: Case) -> Iterator[str]:
     for path in sorted(case.archive.cann.glob("*/*")):
         if path.is_file() and EMULATED.encode() in path.read_bytes():
             yield f"{path.relative_to(case.archive.root)} says {EMULATED}"
-    for path in sorted(case.archive.device.glob("*.txt")):
+    for path in sorted(case.archive.device.rglob("*.txt")):
         lines = path.read_bytes().decode(errors="replace").split("\n") if path.is_file() else []
         for number, text in enumerate(lines, start=1):
             if "emulated" in text.lower():
-                yield f"device/{path.name}:{number} says {text.strip()!r}"
+                yield f"{path.relative_to(case.archive.root)}:{number} says {text.strip()!r}"

@@ -24,6 +24,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
             "unit",
             "native-transfer",
             "native-high-level",
+            "health-after",
         )
     ),
     CannRule(),

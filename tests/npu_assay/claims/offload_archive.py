@@ -29,6 +29,7 @@ STAGES = (
     "unit",
     "native-transfer",
     "native-high-level",
+    "health-after",
 )
 LIBRARY = "/cache/Ascend/cann-9.0.0/x86_64-linux/lib64/libascendcl.so"
 IDENTITY = "EMULATED CANN 9.0.0 (emucann)"
@@ -49,7 +50,21 @@ NPU_SMI_INFO = """\
 | 0     910B3               | OK            | 0.0         0                 0    / 0             |
 | 0                         | 0000:C1:00.0  | 0           0    / 0          0    / 65536         |
 +===========================+===============+====================================================+
++---------------------------+---------------+----------------------------------------------------+
+| NPU     Chip              | Process id    | Process name             | Process memory(MB)      |
++===========================+===============+====================================================+
+| No running processes found in NPU 0                                                            |
++===========================+===============+====================================================+
 """
+HEALTH_LOG = """\
+npu-health: the run sees NPU 0 chip 0
+npu-health: looked at NPU 0 chip 0
+devices: 1, problems: 0
+"""
+NOTHING_RUNS = (
+    "| No running processes found in NPU 0                                                            |"
+)
+PROCESS = "| 0       0                 | 4711          | VLLMEngineCore           | 2100                    |"
 
 
 #: Role -> where it was found, and the text.
@@ -87,7 +102,8 @@ CANN_FILES_OF_HARDWARE = {
     )
 }
 
-NPU_SMI_OTHERS = {
+NPU_SMI = {
+    "npu-smi-info.txt": NPU_SMI_INFO,
     "npu-smi-info-m.txt": "NPU ID    Chip ID    Chip Logic ID    Chip Name\n0    0    0    Ascend 910B3\n",
     "npu-smi-info-l.txt": "Total Count : 1\n\nNPU ID : 0\nChip Count : 1\n",
     "npu-smi-health-0-0.txt": "Health Status : OK\nError Code : NA\nError Information : NA\n",
@@ -144,10 +160,11 @@ class OffloadArchive:
         self.write("environment.json", json.dumps({"cann_identity": IDENTITY, "process_map": [LIBRARY]}))
         self.write("stages/cann.log", "findings: 4, problems: 0\n")
         self.write_cann(CANN_FILES)
-        self.write("stages/health.log", "1 devices, 0 problems\n")
-        self.write("device/npu-smi-info.txt", NPU_SMI_INFO)
-        for name, text in NPU_SMI_OTHERS.items():
-            self.write(f"device/{name}", text)
+        (self.root / "device" / "after").mkdir()
+        for stage, folder in (("health", "device"), ("health-after", "device/after")):
+            self.write(f"stages/{stage}.log", HEALTH_LOG)
+            for name, text in NPU_SMI.items():
+                self.write(f"{folder}/{name}", text)
         self.write("stages/ruff.log", "All checks passed!\n")
         self.write("stages/compileall.log", "")
         for stage, count in (("unit", 9), ("native-transfer", 2), ("native-high-level", 4)):
