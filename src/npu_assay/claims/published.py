@@ -1,5 +1,6 @@
 """The rules for an archive, by pipeline; a published result is what one of them reproduces."""
 
+from npu_assay.claims.cann import CannRule
 from npu_assay.claims.cpu_tokens import CpuTokensRule
 from npu_assay.claims.health import HealthRule
 from npu_assay.claims.identity import IdentityRule
@@ -16,8 +17,18 @@ _COMPONENTS = ("torch", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")
 #: KV cache offloading to the host, native backend, one Ascend 910B3: three rounds with prompts of 300 tokens.
 _KV_OFFLOAD: tuple[Rule, ...] = (
     StagesRule(
-        ("versions-and-paths", "health", "ruff", "compileall", "unit", "native-transfer", "native-high-level")
+        (
+            "cann",
+            "versions-and-paths",
+            "health",
+            "ruff",
+            "compileall",
+            "unit",
+            "native-transfer",
+            "native-high-level",
+        )
     ),
+    CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(_COMPONENTS),
     HealthRule(),

@@ -41,6 +41,11 @@ class Archive:
         return self.root / "device"
 
     @property
+    def cann(self) -> Path:
+        """Version files of the CANN that the run used."""
+        return self.root / "cann"
+
+    @property
     def results(self) -> Path:
         return self.root / "results"
 

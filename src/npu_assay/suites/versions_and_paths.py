@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from support.binding import CALLS, WrongBinding, load_binding, refuse_lost_references
-from support.cann import cann_identity, loaded_cann_libraries, print_process_map
+from support.cann import cann_identity, loaded_cann_libraries, print_process_map, stray_from_home
 from support.stage import Stage, StageError
 
 #: Distribution, and the module that it is imported as.
@@ -115,6 +115,8 @@ def run(stage: Stage) -> None:
     refuse_lost_references()
     libraries = loaded_cann_libraries()
     identity = cann_identity(libraries)
+    if stray := stray_from_home(libraries):
+        raise Wrong(f"another CANN is loaded than is meant: {stray}")
     if stage.emulated == identity.startswith("hardware"):
         raise Wrong(f"this stage runs for {device.kind}, but the CANN that is loaded says: {identity}")
 

@@ -21,6 +21,7 @@ from npu_assay.evidence.manifest import (
 from npu_assay.evidence.provenance import host_record, project_record
 
 STAGES = (
+    "cann",
     "versions-and-paths",
     "health",
     "ruff",
@@ -32,8 +33,10 @@ STAGES = (
 LIBRARY = "/cache/Ascend/cann-9.0.0/x86_64-linux/lib64/libascendcl.so"
 IDENTITY = "EMULATED CANN 9.0.0 (emucann)"
 LOCKED = {"torch": "2.9.0", "torch-npu": "2.9.0.post2", "triton-ascend": "3.2.0"}
-LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0", "cann": "9.0.0"}
-LOADED = {name: version for name, version in LOCKED.items() if name != "cann"} | {"torch": "2.9.0+cpu"}
+LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0"}
+LOADED = LOCKED | {"torch": "2.9.0+cpu"}
+LOCKED_CANN = {"cann": "9.0.0", "cann-ops": "9.0.0", "nnal": "9.0.0"}
+LOCKED_BUILDS = dict.fromkeys(LOCKED_CANN, "EMULATED")
 SETTINGS = {"rounds": 3, "prompt_tokens": 300}
 
 NPU_SMI_INFO = """\
@@ -48,6 +51,41 @@ NPU_SMI_INFO = """\
 +===========================+===============+====================================================+
 """
 
+
+#: Role -> where it was found, and the text.
+CANN_FILES = {
+    "toolkit": (
+        "/cache/Ascend/cann-9.0.0/x86_64-linux/ascend_toolkit_install.info",
+        "package_name=Ascend-cann-toolkit\nversion=9.0.0\ninnerversion=EMULATED\narch=x86_64\n",
+    ),
+    "version-cfg": ("/cache/Ascend/cann-9.0.0/version.cfg", "hccl_running_version=[EMULATED:9.0.0]\n"),
+    "atb": (
+        "/cache/Ascend/nnal/atb/9.0.0/version.info",
+        "Ascend-cann-atb : 9.0.0\nAscend-cann-atb Version : 9.0.0.EMULATED\n",
+    ),
+    "driver": (
+        "/cache/Ascend/driver/version.info",
+        "Version=25.5.1+emulated\nInnerversion=EMULATED\npackage_version=25.5.1+emulated\n",
+    ),
+}
+
+
+def _on_hardware(role: str, text: str) -> str:
+    if role == "atb":
+        return text.replace("EMULATED", "B160")
+    if role == "driver":
+        return text.replace("+emulated", "").replace("EMULATED", "V100R001C23SPC006B220")
+    return text.replace("EMULATED", "V100R001C10SPC001B250")
+
+
+CANN_FILES_OF_HARDWARE = {
+    role: (found, _on_hardware(role, text)) for role, (found, text) in CANN_FILES.items()
+} | {
+    "ops": (
+        "/cache/Ascend/cann-9.0.0/x86_64-linux/ascend_ops_install.info",
+        "package_name=Ascend-cann-910b-ops\nversion=9.0.0\ninnerversion=V100R001C10SPC001B250\n",
+    )
+}
 
 NPU_SMI_OTHERS = {
     "npu-smi-info-m.txt": "NPU ID    Chip ID    Chip Logic ID    Chip Name\n0    0    0    Ascend 910B3\n",
@@ -104,6 +142,8 @@ class OffloadArchive:
             f"cann-identity: {IDENTITY}\n",
         )
         self.write("environment.json", json.dumps({"cann_identity": IDENTITY, "process_map": [LIBRARY]}))
+        self.write("stages/cann.log", "findings: 4, problems: 0\n")
+        self.write_cann(CANN_FILES)
         self.write("stages/health.log", "1 devices, 0 problems\n")
         self.write("device/npu-smi-info.txt", NPU_SMI_INFO)
         for name, text in NPU_SMI_OTHERS.items():
@@ -120,7 +160,15 @@ class OffloadArchive:
         self.write_rounds(*(round_row(run) for run in (1, 2, 3)))
 
     def write(self, name: str, text: str) -> None:
-        (self.root / name).write_text(text)
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def write_cann(self, files: dict[str, tuple[str, str]]) -> None:
+        for role, (found, text) in files.items():
+            self.write(f"cann/{role}/{Path(found).name}", text)
+        listed = [{"role": role, "found": found} for role, (found, _) in files.items()]
+        self.write("cann/files.json", json.dumps({"schema_version": 1, "machine": "x86_64", "files": listed}))
 
     def replace(self, name: str, old: str, new: str) -> None:
         text = (self.root / name).read_text()
@@ -172,7 +220,9 @@ def _manifest() -> Manifest:
     settings = {"native-high-level": SETTINGS}
     return Manifest(
         pipeline=PipelineRecord(name="kv-offload", sha256="0" * 64),
-        environment=EnvironmentRecord(name="cann900-vllm018", lock_sha256="1" * 64, versions=LOCKED),
+        environment=EnvironmentRecord(
+            name="cann900-vllm018", lock_sha256="1" * 64, versions=LOCKED | LOCKED_CANN, builds=LOCKED_BUILDS
+        ),
         device=DeviceRecord(kind="emulated", dies=1),
         model=None,
         project=project_record(),

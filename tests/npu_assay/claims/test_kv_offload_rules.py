@@ -22,6 +22,9 @@ from npu_assay.claims.verdict import verify
 from npu_assay.evidence.manifest import DeviceRecord, StageStatus
 
 VERSIONS = "stages/versions-and-paths.log"
+TOOLKIT = "cann/toolkit/ascend_toolkit_install.info"
+ATB = "cann/atb/version.info"
+CANN = "/cache/Ascend/cann-9.0.0/x86_64-linux"
 FAILURE = '<failure message="no">no</failure>'
 SKIP = '<skipped type="pytest.skip" message="no"/>'
 XFAIL = '<skipped type="pytest.xfail" message="no"/>'
@@ -109,6 +112,68 @@ FAULTS = {
             "stages/native-high-level.log", LIBRARY, "/usr/local/Ascend/lib64/libascendcl.so.1"
         ),
         "identity/1: stages loaded different ones: ",
+    ),
+    "no CANN files kept": (
+        lambda o: (o.root / "cann/files.json").unlink(),
+        "cann/1: cann/files.json: can't be read",
+    ),
+    "CANN files listed twice": (
+        lambda o: o.replace("cann/files.json", '"version-cfg"', '"toolkit"'),
+        "cann/1: cann/files.json: files: Value error, toolkit stands twice",
+    ),
+    "a listed CANN file is not there": (
+        lambda o: (o.root / "cann/atb/version.info").unlink(),
+        "cann/1: cann/atb/version.info: missing; files.json lists it",
+    ),
+    "install info malformed": (
+        lambda o: o.replace(TOOLKIT, "version=9.0.0\n", "version=9.0.0\nversion=9.0.0\n"),
+        f"cann/1: {TOOLKIT}:3: version stands twice",
+    ),
+    "another CANN than the lock's": (
+        lambda o: o.replace(TOOLKIT, "=9.0.0", "=9.0.1"),
+        "cann/1: toolkit: version is 9.0.1, expected 9.0.0 by the lock",
+    ),
+    "another build than the lock's": (
+        lambda o: o.change_manifest(
+            environment=o.manifest.environment.model_copy(
+                update={"builds": {"cann": "V100R001C10SPC001B250", "nnal": "EMULATED"}}
+            )
+        ),
+        "cann/1: toolkit: innerversion is EMULATED, expected V100R001C10SPC001B250 by the lock",
+    ),
+    "an older ATB": (
+        lambda o: o.write(ATB, "Ascend-cann-atb Version : 8.5.0.alpha001.EMULATED\n"),
+        "cann/1: ATB is 8.5.0.alpha001, older than the toolkit, which is 9.0.0",
+    ),
+    "the driver is too old": (
+        lambda o: o.replace("cann/driver/version.info", "Version=25.5.1+emulated", "Version=24.1.rc3"),
+        "cann/1: driver 24.1.rc3 is too old for CANN 9.0.0",
+    ),
+    "the log and the install info name two builds": (
+        lambda o: o.replace(TOOLKIT, "=EMULATED", "=V100R001C10SPC001B250"),
+        "the kept install info says V100R001C10SPC001B250",
+    ),
+    "a library of another CANN": (
+        lambda o: o.replace(
+            "stages/native-transfer.log",
+            "process-map: ",
+            "process-map: /usr/local/Ascend/cann-8.5.1/x86_64-linux/lib64/libhccl.so\nprocess-map: ",
+        ),
+        "lib64/libhccl.so was loaded, which is not of the CANN in /cache/Ascend/cann-9.0.0",
+    ),
+    "libatb out of the toolkit": (
+        lambda o: o.replace(VERSIONS, "process-map: ", f"process-map: {CANN}/lib64/libatb.so\nprocess-map: "),
+        f"cann/1: {CANN}/lib64/libatb.so was loaded, which is not of the atb in /cache/Ascend/nnal/atb/9.0.0",
+    ),
+    "a stub was loaded": (
+        lambda o: o.replace(
+            VERSIONS, "process-map: ", f"process-map: {CANN}/devlib/libascend_hal.so\nprocess-map: "
+        ),
+        f"cann/1: {CANN}/devlib/libascend_hal.so was loaded, a stub to link against",
+    ),
+    "a library was replaced while it was loaded": (
+        lambda o: o.replace(VERSIONS, LIBRARY, f"{LIBRARY} (deleted)"),
+        f"cann/1: {LIBRARY} was replaced on disk while it was loaded",
     ),
     "unhealthy device": (
         lambda o: o.replace("device/npu-smi-info.txt", "| OK ", "| Bad"),
