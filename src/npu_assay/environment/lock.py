@@ -4,6 +4,7 @@ name = "cann900-vllm018"
 summary = "one line"
 reproduces = "..."          # the published result that ran in it
 python = "3.11.6"           # the emulated variant takes any 3.11
+disk_mib = 3100             # what the installed environment takes; measured, rounded up
 hardware_only = "why"       # only where nothing can be assembled for the emulator
 
 [requirements]              # every pure dependency, pinned with hashes
@@ -43,6 +44,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Discriminator,
+    PositiveInt,
     StringConstraints,
     Tag,
     ValidationError,
@@ -165,6 +167,7 @@ class LockFile(_Strict):
     summary: Text
     reproduces: Text | None = None
     python: Annotated[str, StringConstraints(pattern=r"^3\.\d+\.\d+$")]
+    disk_mib: PositiveInt
     hardware_only: Text | None = None
     requirements: Requirements
     components: dict[str, LockedComponent]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from npu_assay.cache import KEY_LENGTH
 from npu_assay.environment.lock import UNVERIFIED, Component, Kind, Lock, Source
-from npu_assay.errors import UsageError
+from npu_assay.errors import UnusableError
 
 
 @dataclass(frozen=True)
@@ -77,17 +77,17 @@ class Variant:
     def requirement(self, name: str, architecture: str) -> str:
         """pip's requirement line for a component from an index, with its hash.
 
-        Raises UsageError when the lock has no hash for this architecture, or none that anybody verified.
+        Raises UnusableError when the lock has no hash for this architecture, or none that anybody verified.
         """
         component = self.component(name)
         sha256 = component.artefact_sha256(architecture)
         where = f"{self.lock.path}: components.{name}.sha256"
         if sha256 is None:
-            raise UsageError(
+            raise UnusableError(
                 f"{where} has no {architecture}, only {', '.join(sorted(map(str, component.sha256)))}"
             )
         if sha256 == UNVERIFIED:
-            raise UsageError(
+            raise UnusableError(
                 f"{where} is unverified for {architecture}; record the file that you trust:"
                 f" npu-assay env lock {self.lock.name} --record FILE"
             )
