@@ -38,8 +38,3 @@ def variant_kind(wanted: str, dev: Path = Path("/dev")) -> Kind:
 def kind_to_show(lock: Lock, wanted: str) -> Kind:
     """As variant_kind, for what only looks at a lock: auto is the variant that the lock has."""
     return "hardware" if wanted == "auto" and lock.content.hardware_only else variant_kind(wanted)
-
-
-def device_word(kind: Kind) -> str:
-    """What a user types after --device for this kind."""
-    return "npu" if kind == "hardware" else "emulated"

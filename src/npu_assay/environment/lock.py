@@ -38,7 +38,7 @@ import hashlib
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -59,6 +59,9 @@ from npu_assay.project import ENVIRONMENTS
 Architecture = Literal["x86_64", "aarch64"]
 Kind = Literal["emulated", "hardware"]
 """The two variants of an environment; the device kind of a run."""
+
+DEVICE_WORD: dict[Kind, str] = {"emulated": "emulated", "hardware": "npu"}
+"""What a user types after --device for it."""
 
 Source = Literal["index", "vendor-index", "git", "run-packages", "emulated"]
 """index: pip's own index. vendor-index: a wheel that only the vendor's index has. git: `repository` at
@@ -112,6 +115,10 @@ class Component(_Strict):
         if self.source == "git" and not (self.repository and self.commit):
             raise ValueError("a component from git needs repository and commit")
         return self
+
+    def pins(self) -> dict[str, Any]:
+        """What is installed: every field but the words, and but what the emulator has instead."""
+        return self.model_dump(exclude={"deviation", "notes", "emulated"}, exclude_none=True)
 
     def artefact_sha256(self, architecture: str) -> str | None:
         """The sha256 of what is installed on that architecture, or "unverified"; None where there is none."""

@@ -7,7 +7,6 @@ byte, the known one.
 """
 
 import ast
-import base64
 import csv
 import hashlib
 import io
@@ -19,7 +18,11 @@ from importlib.util import cache_from_source
 from pathlib import Path
 
 from npu_assay.environment.installed import installed
+from npu_assay.environment.record import digest_of
 from npu_assay.errors import UnusableError
+
+#: The version whose files are known.
+VERSION = "3.2.0"
 
 #: What must not be anywhere in the triton tree afterwards.
 LEFT_OVERS = re.compile(rb"set_device_limit|setDeviceLimit|rtDeviceSetLimit|RT_LIMIT_TYPE_")
@@ -168,7 +171,9 @@ def _edited(site_packages: Path, edit: Edit) -> bytes | None:
     """The new content of a file, or None when it has it already."""
     path = site_packages / edit.path
     if not path.is_file():
-        raise UnusableError(f"{path}: not there; triton-ascend 3.2.0 must be installed before it is edited")
+        raise UnusableError(
+            f"{path}: not there; triton-ascend {VERSION} must be installed before it is edited"
+        )
     content = path.read_bytes()
     found = hashlib.sha256(content).hexdigest()
     if found == edit.after:
@@ -198,8 +203,7 @@ def _repair_record(site_packages: Path, paths: list[str]) -> None:
     for row in rows:
         if row[0] in paths:
             content = (site_packages / row[0]).read_bytes()
-            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-            row[1:] = [f"sha256={digest}", str(len(content))]
+            row[1:] = [f"sha256={digest_of(content)}", str(len(content))]
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     if out.getvalue() != record.read_text():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from npu_assay.cache import KEY_LENGTH
-from npu_assay.environment.lock import UNVERIFIED, Component, Kind, Lock, Source
+from npu_assay.environment.lock import DEVICE_WORD, UNVERIFIED, Component, Kind, Lock, Source
 from npu_assay.errors import UnusableError
 
 
@@ -31,12 +31,14 @@ class Variant:
 
         Words (deviations, notes, comments) and the other variant can change without a new installation.
         """
-        pins = {
-            name: component.model_dump(exclude={"deviation", "notes"}, exclude_none=True)
-            for name, component in sorted(self.components.items())
-        }
+        pins = {name: component.pins() for name, component in sorted(self.components.items())}
         text = json.dumps([self.lock.python, self.lock.content.requirements.sha256, pins], sort_keys=True)
         return f"{self.lock.name}-{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:KEY_LENGTH]}"
+
+    @property
+    def install_command(self) -> str:
+        """What a user types to install it."""
+        return f"npu-assay env install {self.lock.name} --device {DEVICE_WORD[self.kind]}"
 
     @property
     def provider(self) -> Source:

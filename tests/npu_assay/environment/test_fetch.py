@@ -49,12 +49,13 @@ def write_lock(folder: Path, **changed: str) -> Lock:
         },
         **changed,
     }
-    text = f'name = "small"\nsummary = "a small one"\npython = "3.11.6"\ndisk_mib = 1\n\n[requirements]\n'
+    text = 'name = "small"\nsummary = "a small one"\npython = "3.11.6"\ndisk_mib = 1\n\n[requirements]\n'
     text += f'file = "small.requirements.txt"\nsha256 = "{sha256(requirements.encode())}"\n'
     for name, values in hashes.items():
         text += f'\n[components.{name}]\nversion = "1.0"\nsource = "index"\nsha256 = {{ {values} }}\n'
     for name in ("cann", "cann-ops", "nnal"):
-        text += f'\n[components.{name}]\nversion = "9.0.0"\nsource = "run-packages"\nfile = "{name}_{{architecture}}.run"\n'
+        text += f'\n[components.{name}]\nversion = "9.0.0"\nsource = "run-packages"\n'
+        text += f'file = "{name}_{{architecture}}.run"\n'
         text += f'sha256 = {{ {HERE} = "unverified" }}\n'
         text += f'\n[components.{name}.emulated]\nversion = "9.0.0"\nsource = "emulated"\n'
     (folder / "small.toml").write_text(text)

@@ -10,6 +10,7 @@ _HERE = "npu_assay.commands.env"
 COMMANDS = {
     "check": f"{_HERE}.checking:check",
     "diff": f"{_HERE}.comparing:diff",
+    "edit-triton": f"{_HERE}.checking:edit_triton",
     "export": f"{_HERE}.exporting:export",
     "fetch": f"{_HERE}.fetching:fetch",
     "install": f"{_HERE}.installing:install",

@@ -4,9 +4,17 @@ from collections.abc import Iterator
 
 import click
 
-from npu_assay.commands.device_option import device_option, device_word, kind_to_show, variant_kind
+from npu_assay.commands.device_option import device_option, kind_to_show, variant_kind
 from npu_assay.environment.environment import Environment
-from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Component, Kind, Lock, load_lock, lock_names
+from npu_assay.environment.lock import (
+    DEFAULT_ENVIRONMENT,
+    DEVICE_WORD,
+    Component,
+    Kind,
+    Lock,
+    load_lock,
+    lock_names,
+)
 from npu_assay.environment.obstacles import obstacles
 from npu_assay.errors import UnusableError
 
@@ -29,7 +37,7 @@ def list_(wanted: str) -> None:
         no_emulator = lock.content.hardware_only
         click.echo(_wrapped(f"emulator: {f'no, {no_emulator}' if no_emulator else 'yes'}", indent))
         if kind == "hardware" or not no_emulator:
-            click.echo(_wrapped(f"--device {device_word(kind)}: {_state(lock, kind)}", indent))
+            click.echo(_wrapped(f"--device {DEVICE_WORD[kind]}: {_state(lock, kind)}", indent))
 
 
 def _wrapped(text: str, indent: str) -> str:
@@ -62,7 +70,7 @@ def show(name: str, wanted: str) -> None:
     click.echo(f"{name}: {lock.content.summary}")
     if lock.content.reproduces:
         click.echo(f"reproduces: {lock.content.reproduces}")
-    click.echo(f"variant: {kind} (--device {device_word(kind)})\nPython {lock.content.python}\n")
+    click.echo(f"variant: {kind} (--device {DEVICE_WORD[kind]})\nPython {lock.content.python}\n")
     for component, pin in variant.components.items():
         for line in _described(component, pin):
             click.echo(line)
