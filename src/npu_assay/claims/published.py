@@ -1,5 +1,6 @@
 """Published results: the rules for an archive, by the pipeline that reproduces the result."""
 
+from npu_assay.claims.artefacts import ArtefactsRule
 from npu_assay.claims.cpu_tokens import CpuTokensRule
 from npu_assay.claims.health import HealthRule
 from npu_assay.claims.identity import IdentityRule
@@ -18,6 +19,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     ),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(("torch", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")),
+    ArtefactsRule(),
     HealthRule(),
     RuffRule(),
     CompileallRule(),

@@ -129,10 +129,9 @@ class Component(_Strict):
         """Whether pip builds it on that architecture."""
         return architecture not in self.sha256 and "sdist" in self.sha256
 
-    @property
-    def unverified(self) -> bool:
-        """Whether the hash of an artefact is still to be recorded."""
-        return UNVERIFIED in self.sha256.values()
+    def is_unverified(self, architecture: str) -> bool:
+        """Whether what is installed on that architecture is a file without a recorded hash."""
+        return bool(self.sha256) and self.artefact_sha256(architecture) in (None, UNVERIFIED)
 
 
 class Absent(_Strict):

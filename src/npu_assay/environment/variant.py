@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -69,8 +70,9 @@ class Variant:
 
     @property
     def unverified(self) -> tuple[str, ...]:
-        """Components with a hash that is still to be recorded."""
-        return tuple(name for name, component in self.components.items() if component.unverified)
+        """Components whose hash for this machine is still to be recorded."""
+        machine = platform.machine()
+        return tuple(name for name, component in self.components.items() if component.is_unverified(machine))
 
     def component(self, name: str) -> Component:
         """One component, by name."""
