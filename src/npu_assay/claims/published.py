@@ -1,5 +1,6 @@
 """The rules for an archive, by pipeline; a published result is what one of them reproduces."""
 
+from npu_assay.claims.artefacts import ArtefactsRule
 from npu_assay.claims.cann import CannRule
 from npu_assay.claims.cpu_tokens import CpuTokensRule
 from npu_assay.claims.health import HealthRule
@@ -32,6 +33,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(_COMPONENTS),
+    ArtefactsRule(),
     HealthRule(),
     RuffRule(),
     CompileallRule(),
