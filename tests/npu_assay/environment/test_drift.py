@@ -286,11 +286,12 @@ def test_cann_is_the_locks_build_with_nnal(site: Path, variant: Variant, tmp_pat
     [found] = report(look).differences
     assert (found.check, found.subject) == ("cann-build", "cann")
     assert "so this CANN can't be told from another" in found.message
-    for file, text in ((tree.install_info, "innerversion=EMULATED\n"), (tree.atb_script, "")):
+    info = "package_name=Ascend-cann-toolkit\nversion=9.0.0\ninnerversion={}\narch=x86_64\npath=/cann\n"
+    for file, text in ((tree.install_info, info.format("EMULATED")), (tree.atb_script, "")):
         file.parent.mkdir(parents=True)
         file.write_text(text)
     assert report(look).differences == ()
-    tree.install_info.write_text("innerversion=V100R001C10SPC001B160\n")
+    tree.install_info.write_text(info.format("V100R001C10SPC001B160"))
     tree.atb_script.unlink()
     cann, nnal = report(look).differences
     assert (cann.expected, cann.found) == ("EMULATED", "V100R001C10SPC001B160")
