@@ -1,6 +1,7 @@
 """Running a tool whose output goes to a log, with one line about it when it fails."""
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -26,9 +27,21 @@ def first_error(output: str) -> str:
     )
 
 
+#: How pip tells that it did not get through, before it goes on as if the index had nothing.
+_BROKEN = re.compile(r"after connection broken by '(?P<why>.*)': \S+$", re.MULTILINE)
+
+
 def pip_error(output: str) -> str:
-    """pip's own first error, or what of a build it says did not run, else the last line."""
+    """pip's own first error, or what of a build it says did not run, else the last line.
+
+    Where it could not reach its index, that: pip itself ends with "no matching distribution" then.
+    """
+    if "No matching distribution found" in output and (broken := _BROKEN.search(output)):
+        why = re.sub(r"<[^<>]*>: ", "", broken["why"])
+        return f"pip can't reach its index: {why}; see index-url, proxy and cert in: pip config list"
     lines = (line.strip() for line in output.splitlines())
+    if "ERROR: Exception:" in output:  # a traceback follows, whose last line says which
+        return last_line(output)
     marks = ("ERROR:", _PIPS_CROSS)
     found = next((line for line in lines if line.startswith(marks)), last_line(output))
     return found.removeprefix("ERROR:").removeprefix(_PIPS_CROSS).strip()

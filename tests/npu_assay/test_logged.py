@@ -48,6 +48,15 @@ def test_the_first_error_of_a_build(output: str, expected: str) -> None:
             "  error: subprocess-exited\n  \N{MULTIPLICATION SIGN} Building wheel did not run.\n",
             "Building wheel did not run.",
         ),
+        (
+            "WARNING: Retrying (Retry()) after connection broken by 'SSLError(SSLCertVerificationError(1,"
+            " '[SSL: CERTIFICATE_VERIFY_FAILED] self-signed certificate (_ssl.c:1006)'))': /simple/x/\n"
+            "ERROR: Could not find a version of x\nERROR: No matching distribution found for x\n",
+            "pip can't reach its index: SSLError(SSLCertVerificationError(1,"
+            " '[SSL: CERTIFICATE_VERIFY_FAILED] self-signed certificate (_ssl.c:1006)'));"
+            " see index-url, proxy and cert in: pip config list",
+        ),
+        ("ERROR: Exception:\nTraceback:\n  File x\nOSError: no such bundle\n", "OSError: no such bundle"),
         ("Killed\n", "Killed"),
     ],
 )

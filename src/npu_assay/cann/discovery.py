@@ -34,7 +34,6 @@ TOOLKIT_INFO = "ascend_toolkit_install.info"
 OPS_INFO = "ascend_ops_install.info"
 HAL = "libascend_hal.so"
 
-
 #: Where CANN, NNAL and the driver are installed unless their installers are told otherwise.
 USUAL_ROOT = Path("/usr/local/Ascend")
 
@@ -74,12 +73,11 @@ def find_installed(places: Places, variables: Mapping[str, str]) -> Installed:
     atb_names = [*_atb_of_variable(variables), *_atb_names(places.root)]
     atbs = _merged(_atb(name, path) for name, path in atb_names if is_folder(path))
     dangling += [Dangling(name, path) for name, path in atb_names if not is_folder(path)]
-    script = places.root / "nnal" / "atb" / "set_env.sh"
     host = read_version_file(places.host_info, parse_host_info)
     return Installed(
         toolkits=tuple(toolkits),
         atbs=tuple(atbs),
-        atb_script=script if is_file(script) else None,
+        atb_script=_atb_script(atbs[0].root if atbs else None, places.root),
         driver=_driver(places, host.value.driver_path if host and host.value else None),
         host=host,
         dangling=tuple(dangling),
@@ -163,6 +161,13 @@ def _atb(name: str, path: Path) -> Atb:
         info=read_version_file(root / "version.info", parse_atb_info),
         abis=tuple(abi for abi in (0, 1) if is_folder(root / "atb" / f"cxx_abi_{abi}")),
     )
+
+
+def _atb_script(used: Path | None, root: Path) -> Path | None:
+    """Beside the versions; copies of an ATB have been seen with it inside."""
+    folders = [used.parent, used / "atb"] if used else []
+    folders.append(root / "nnal" / "atb")
+    return _first(folder / "set_env.sh" for folder in folders if is_file(folder / "set_env.sh"))
 
 
 def _driver(places: Places, recorded: str | None) -> Driver:

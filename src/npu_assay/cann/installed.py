@@ -102,7 +102,7 @@ class Installed:
     atbs: tuple[Atb, ...]
     """The one that is used first."""
     atb_script: Path | None
-    """nnal/atb/set_env.sh."""
+    """The script that sets ATB_HOME_PATH: nnal/atb/set_env.sh."""
     driver: Driver
     host: VersionFile[HostInfo] | None
     dangling: tuple[Dangling, ...]

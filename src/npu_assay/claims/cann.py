@@ -5,15 +5,20 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from npu_assay.cann.agreement import Disagreement, Expected, Identity, Part, departures, disagreements
+from npu_assay.cann.discovery import Places
 from npu_assay.cann.files.install_info import InstallInfo
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.identity import IDENTITY, PROCESS_MAP, identity_line
+from npu_assay.claims.identity import STAGE as VERSIONS_STAGE
 from npu_assay.claims.rule import Rule
 from npu_assay.evidence.cann_files import LISTING, KeptFiles, Role, read_file, read_kept
 
 #: Libraries of one part alone. Any other is the toolkit's, or one that the driver ships too (libc_sec).
 _OF_ONE_PART = {"libascendcl": Role.TOOLKIT, "libatb": Role.ATB, "libascend_hal": Role.DRIVER}
+#: Installers of the driver put copies of these into the system's folders; containers mount them there.
+_COPIED_BY_THE_DRIVER = {"libascend_hal", "libc_sec"}
+_SYSTEM = {PurePosixPath(folder) for folder in Places().system_libraries}
 _DELETED = " (deleted)"
 
 
@@ -87,23 +92,22 @@ class CannRule(Rule):
     def _loaded_libraries(self, case: Case, kept: KeptFiles) -> Iterator[Finding]:
         """Every library of CANN that a process had loaded is of the parts whose version files were kept."""
         roots = _roots(kept)
-        seen: set[str] = set()
-        strays = 0
+        loaded: dict[str, Evidence] = {}
         for stage in case.manifest.stages:
-            if not case.was_run(stage.name) or not case.archive.stage_log(stage.name).is_file():
-                continue
-            for line in case.log_lines(stage.name, PROCESS_MAP):
-                path = line.text.removeprefix(PROCESS_MAP)
-                if path == line.text or path in seen:
-                    continue
-                seen.add(path)
-                if problem := _stray(path, roots):
-                    strays += 1
-                    yield self.failed(problem, line.evidence, _listing())
-        if not seen:
+            if case.was_run(stage.name) and case.archive.stage_log(stage.name).is_file():
+                for line in case.log_lines(stage.name, PROCESS_MAP):
+                    if line.text.startswith(PROCESS_MAP):
+                        loaded.setdefault(line.text.removeprefix(PROCESS_MAP), line.evidence)
+        strays = {path: stray for path in loaded if (stray := _stray(PurePosixPath(path), roots))}
+        for path, (certain, problem) in strays.items():
+            judged = self.failed if certain else self.inconclusive
+            yield judged(problem, loaded[path], _listing())
+        if not loaded and case.was_run(VERSIONS_STAGE):
             yield self.failed(f"no stage has a line `{PROCESS_MAP}...` in its log", _listing())
+        elif not loaded:
+            yield self.not_applicable("no stage that loads CANN was run")
         elif not strays:
-            message = f"{len(seen)} libraries of CANN were loaded, all of this toolkit, ATB and driver"
+            message = f"{len(loaded)} libraries of CANN were loaded, all of this toolkit, ATB and driver"
             yield self.passed(message, _listing())
 
 
@@ -140,19 +144,21 @@ def _roots(kept: KeptFiles) -> dict[Role, PurePosixPath]:
     return roots
 
 
-def _stray(path: str, roots: dict[Role, PurePosixPath]) -> str | None:
-    """Why a loaded library is not one of the CANN whose files were kept, or None."""
-    if path.endswith(_DELETED):
-        return f"{path.removesuffix(_DELETED)} was replaced on disk while it was loaded"
-    library = PurePosixPath(path)
+def _stray(library: PurePosixPath, roots: dict[Role, PurePosixPath]) -> tuple[bool, str] | None:
+    """Whether it is certain that a loaded library is not of the kept CANN, and why; None where it is."""
+    if library.name.endswith(_DELETED):
+        return True, f"{str(library).removesuffix(_DELETED)} was replaced on disk while it was loaded"
     if "devlib" in library.parts:
-        return f"{path} was loaded, a stub to link against"
-    part = _OF_ONE_PART.get(library.name.split(".so")[0])
+        return True, f"{library} was loaded, a stub to link against"
+    name = library.name.split(".so")[0]
+    part = _OF_ONE_PART.get(name)
     allowed = [roots[role] for role in ([part] if part else roots) if role in roots]
     if any(root in library.parents for root in allowed):
         return None
-    whose = f"the {part}" if part else "the CANN"
-    return f"{path} was loaded, which is not of {whose} in {', '.join(map(str, allowed)) or 'the archive'}"
+    places = ", ".join(map(str, allowed)) or "any folder that was kept"
+    if name in _COPIED_BY_THE_DRIVER and library.parent in _SYSTEM:
+        return False, f"{library} was loaded: a copy of the system, perhaps of another driver than {places}"
+    return True, f"{library} was loaded, which is not of the {part or 'CANN'} in {places}"
 
 
 def _listing() -> Evidence:

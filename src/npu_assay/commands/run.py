@@ -15,6 +15,7 @@ from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.claims.published import RULES_OF_PIPELINE
 from npu_assay.claims.verdict import verify
+from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
 from npu_assay.device.kind import Wanted, choose_kind
 from npu_assay.device.query import NpuSmi
@@ -39,14 +40,7 @@ DEFAULT_PIPELINE = "kv-offload"
 @click.command()
 @click.option("--pipeline", "pipeline_name", default=DEFAULT_PIPELINE, show_default=True, metavar="NAME")
 @click.option("--environment", "lock_name", default=DEFAULT_ENVIRONMENT, show_default=True, metavar="NAME")
-@click.option(
-    "--device",
-    "wanted",
-    type=click.Choice(["auto", "npu", "emulated"]),
-    default="auto",
-    show_default=True,
-    help="auto: the NPU where there is one, else an emulated one.",
-)
+@device_option(help_="auto: the NPU where there is one, else an emulated one.")
 @click.option(
     "--stage",
     "stages",

@@ -27,7 +27,7 @@ from npu_assay.cann.emulated import compiler
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import installed
 from npu_assay.environment.pip import run_pip
-from npu_assay.environment.record import repair_record
+from npu_assay.environment.record_repair import repair_record
 from npu_assay.errors import UnusableError
 from npu_assay.logged import first_error, run_logged
 from npu_assay.project import EMUCANN

@@ -57,16 +57,21 @@ class Environment(VenvFolder):
     variant: Variant
     root: Path
     cache: Path
+    fetched: Path | None = None
+    """The folder of `env fetch` that pip takes every file from; None: what the user's pip is set to."""
     adaptations_source: Path = ADAPTATIONS
 
     @classmethod
-    def of(cls, lock: Lock, kind: Kind = "emulated", cache: Path | None = None) -> "Environment":
+    def of(
+        cls, lock: Lock, kind: Kind = "emulated", cache: Path | None = None, fetched: Path | None = None
+    ) -> "Environment":
         """The environment of this lock on this kind of device, in the cache.
 
         Raises UnusableError, with the lock's reason, where the lock has no such variant.
         """
         cache, variant = cache or cache_root(), Variant.of(lock, kind)
-        return cls(variant=variant, root=cache / "environments" / variant.key, cache=cache)
+        root = cache / "environments" / variant.key
+        return cls(variant=variant, root=root, cache=cache, fetched=fetched)
 
     @property
     def lock(self) -> Lock:
@@ -129,6 +134,13 @@ class Environment(VenvFolder):
     def build_variables(self, base: Mapping[str, str] = os.environ) -> dict[str, str]:
         """All variables for pip, builds and tools that may import torch but must not load torch-npu."""
         return venv_variables(self.python, self.cuda_standins, base) | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+
+    def pip_variables(self) -> dict[str, str]:
+        """What keeps pip, and every pip that a build starts, off the network where there is `fetched`."""
+        if self.fetched is None:
+            return {}
+        # A URI, because pip splits the variable at spaces.
+        return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": self.fetched.absolute().as_uri()}
 
     def variables(self, base: Mapping[str, str] = os.environ, *, adaptations: bool = True) -> dict[str, str]:
         """All variables for a command in this environment: the caller's, with the environment's over them.

@@ -37,3 +37,7 @@ class VenvFolder(ABC):
     @abstractmethod
     def build_variables(self) -> dict[str, str]:
         """All variables for pip and for builds."""
+
+    def pip_variables(self) -> dict[str, str]:
+        """Variables for pip alone, over those."""
+        return {}

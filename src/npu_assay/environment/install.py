@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Protocol
 
 from npu_assay.cache import folder_lock, is_complete, mark_complete, write_json, writing
+from npu_assay.environment.disk import OF_THE_CACHE, require_free
 from npu_assay.environment.environment import Environment
+from npu_assay.environment.fetched import require_fetched
+from npu_assay.environment.obstacles import obstacles
 from npu_assay.environment.steps import ORDER
 from npu_assay.environment.steps.step import Step
 from npu_assay.errors import UnusableError, UsageError
@@ -28,15 +31,20 @@ class Progress(Protocol):
         """Something else worth a line, such as a wait."""
 
 
-def install(environment: Environment, progress: Progress, steps: Sequence[Step] = ORDER) -> None:
-    """Install what is missing. A half-made environment is removed and made again.
+def install(
+    environment: Environment, progress: Progress, steps: Sequence[Step] = ORDER, *, again: bool = False
+) -> None:
+    """Install what is missing; with `again`, everything. A half-made environment is removed and made again.
 
-    Raises UnusableError, with the step, when one fails; the environment then stays half-made, with its logs.
+    Raises UnusableError, before anything is done, when something is in the way or the disk is too full;
+    and, with the step, when one fails: the environment then stays half-made, with its logs.
     """
-    if not environment.is_made():
+    if again or not environment.is_made():
         with _locked(environment, progress):
-            if not environment.is_made():
+            if again or not environment.is_made():
+                _require_possible(environment)
                 shutil.rmtree(environment.root, ignore_errors=True)
+                _require_room(environment)
                 for step in steps:
                     if step.done is None:
                         _run(environment, step, progress)
@@ -66,6 +74,7 @@ def install_step(
             return
         if not step.needs:
             shutil.rmtree(environment.root, ignore_errors=True)
+            _require_room(environment)
         for needed in _all_needs(step, named):
             if not is_done(environment, named[needed]):
                 raise UnusableError(
@@ -82,6 +91,22 @@ def install_step(
             is_done(environment, s) for s in steps if s.done is None
         ):
             _complete(environment, steps)
+
+
+def _require_possible(environment: Environment) -> None:
+    name = environment.name
+    if in_the_way := obstacles(environment.variant):
+        raise UnusableError(
+            f"environment {name} can't be installed whole: {'; '.join(in_the_way)}; the steps up to there go"
+            f" one by one: npu-assay env install {name} --device npu --step system, then python, torch, ..."
+        )
+    if environment.fetched is not None:
+        require_fetched(environment.variant, environment.fetched)
+
+
+def _require_room(environment: Environment) -> None:
+    size = environment.lock.content.disk_mib
+    require_free(environment.cache, size, f"environment {environment.name}", OF_THE_CACHE)
 
 
 def is_done(environment: Environment, step: Step) -> bool:
@@ -140,6 +165,7 @@ def _complete(environment: Environment, steps: Sequence[Step]) -> None:
             "environment": environment.name,
             "kind": environment.variant.kind,
             "lock_sha256": environment.lock.sha256,
+            "fetched": environment.fetched and str(environment.fetched),
             "steps": [step.name for step in steps if step.done is None],
             "finished": _now(),
         },

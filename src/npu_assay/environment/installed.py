@@ -21,12 +21,21 @@ class Installed:
 
 def installed(site_packages: Path) -> dict[str, Installed]:
     """All distributions in the folder, by normalised name."""
-    found: dict[str, Installed] = {}
+    return {name: found[-1] for name, found in all_installed(site_packages).items()}
+
+
+def all_installed(site_packages: Path) -> dict[str, list[Installed]]:
+    """As `installed`, with all that share a name: an interrupted pip can leave two."""
+    found: dict[str, list[Installed]] = {}
     for distribution in distributions(path=[str(site_packages)]):
-        name = canonicalize_name(distribution.metadata["Name"])
+        raw_name = distribution.metadata["Name"]
+        if raw_name is None:  # a dist-info without METADATA, which pip takes for nothing, too
+            continue
+        name = canonicalize_name(raw_name)
         location = Path(str(distribution.locate_file("")))
         dist_info = getattr(distribution, "_path", location)  # public only as of Python 3.14's `origin`
-        found[name] = Installed(name=name, version=distribution.version, dist_info=Path(str(dist_info)))
+        one = Installed(name=name, version=distribution.version, dist_info=Path(str(dist_info)))
+        found.setdefault(name, []).append(one)
     return found
 
 

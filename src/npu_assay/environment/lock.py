@@ -4,6 +4,7 @@ name = "cann900-vllm018"
 summary = "one line"
 reproduces = "..."          # the published result that ran in it
 python = "3.11.6"           # the emulated variant takes any 3.11
+disk_mib = 3100             # what the installed environment takes; measured, rounded up
 hardware_only = "why"       # only where nothing can be assembled for the emulator
 
 [requirements]              # every pure dependency, pinned with hashes
@@ -38,12 +39,13 @@ import hashlib
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Discriminator,
+    PositiveInt,
     StringConstraints,
     Tag,
     ValidationError,
@@ -58,6 +60,9 @@ from npu_assay.project import ENVIRONMENTS
 Architecture = Literal["x86_64", "aarch64"]
 Kind = Literal["emulated", "hardware"]
 """The two variants of an environment; the device kind of a run."""
+
+DEVICE_WORD: dict[Kind, str] = {"emulated": "emulated", "hardware": "npu"}
+"""What a user types after --device for it."""
 
 Source = Literal["index", "vendor-index", "git", "run-packages", "emulated"]
 """index: pip's own index. vendor-index: a wheel that only the vendor's index has. git: `repository` at
@@ -116,6 +121,10 @@ class Component(_Strict):
             raise ValueError("a component from git needs repository and commit")
         return self
 
+    def pins(self) -> dict[str, Any]:
+        """What is installed: every field but the words, and but what the emulator has instead."""
+        return self.model_dump(exclude={"deviation", "notes", "emulated"}, exclude_none=True)
+
     def artefact_sha256(self, architecture: str) -> str | None:
         """The sha256 of what is installed on that architecture, or "unverified"; None where there is none."""
         by_name = {str(key): sha256 for key, sha256 in self.sha256.items()}
@@ -125,10 +134,9 @@ class Component(_Strict):
         """Whether pip builds it on that architecture."""
         return architecture not in self.sha256 and "sdist" in self.sha256
 
-    @property
-    def unverified(self) -> bool:
-        """Whether the hash of an artefact is still to be recorded."""
-        return UNVERIFIED in self.sha256.values()
+    def is_unverified(self, architecture: str) -> bool:
+        """Whether what is installed on that architecture is a file without a recorded hash."""
+        return bool(self.sha256) and self.artefact_sha256(architecture) in (None, UNVERIFIED)
 
 
 class Absent(_Strict):
@@ -170,6 +178,7 @@ class LockFile(_Strict):
     summary: Text
     reproduces: Text | None = None
     python: Annotated[str, StringConstraints(pattern=r"^3\.\d+\.\d+$")]
+    disk_mib: PositiveInt
     hardware_only: Text | None = None
     requirements: Requirements
     components: dict[str, LockedComponent]

@@ -44,6 +44,6 @@ def run_pip(
         [str(environment.python), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments],
         log,
         doing=doing,
-        variables={**environment.build_variables(), **(extra or {})},
+        variables={**environment.build_variables(), **environment.pip_variables(), **(extra or {})},
         telling=pip_error,
     )

@@ -1,35 +1,99 @@
-"""RECORD: what a distribution says of its files, kept true when one of them is changed on purpose."""
+"""RECORD: the list of files that an installed distribution has (PyPA's "Recording installed projects")."""
 
 import base64
 import csv
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from npu_assay.environment.installed import installed
-from npu_assay.errors import UnusableError
+from npu_assay.environment.installed import Installed
+from npu_assay.errors import UsageError
 
 
-def repair_record(
-    site_packages: Path, distribution: str, paths: Sequence[str], added: Sequence[str] = ()
-) -> None:
-    """Write the files' present hashes and sizes into RECORD, as PyPA's specification of it says.
+@dataclass(frozen=True)
+class RecordedFile:
+    """One row."""
 
-    `paths` are below site-packages and stand in RECORD; `added` may be new to it. Raises UnusableError where
-    there is no RECORD, or it doesn't list one of `paths`.
+    path: str
+    """Relative to site-packages, with slashes; may lead out of it (../../../bin/vllm)."""
+    sha256: str | None
+    """As RECORD has it, base64 without padding; None for files that their installer left open."""
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What is no longer as it was installed."""
+
+    files: int
+    """How many were looked at."""
+    missing: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.changed)
+
+
+def digest_of(content: bytes) -> str:
+    """A sha256 in RECORD's own spelling."""
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+
+
+def parse_record(text: str, where: str) -> tuple[RecordedFile, ...]:
+    """The rows of a RECORD. Raises UsageError, with the row, for anything that is none.
+
+    Hashes of another algorithm than sha256 are left out, as nothing writes them.
     """
-    there = installed(site_packages).get(distribution)
-    if there is None or not (record := there.dist_info / "RECORD").is_file():
-        raise UnusableError(f"{site_packages}: no RECORD of {distribution}; install it from its wheel")
-    rows = {row[0]: row for row in csv.reader(io.StringIO(record.read_text()))}
-    if missing := set(paths) - set(rows):
-        raise UnusableError(f"{record}: does not list {', '.join(sorted(missing))}")
-    for path in (*paths, *added):
-        content = (site_packages / path).read_bytes()
-        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-        rows[path] = [path, f"sha256={digest}", str(len(content))]
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows.values())
-    if out.getvalue() != record.read_text():
-        record.write_text(out.getvalue())
+    found: list[RecordedFile] = []
+    for number, row in enumerate(csv.reader(io.StringIO(text, newline="")), start=1):
+        if not row:
+            continue
+        if len(row) != 3 or not row[0] or not (row[2].isdecimal() or not row[2]):
+            raise UsageError(
+                f"{where}:{number}: expected path,algorithm=digest,size, found {','.join(row)!r}"
+            )
+        algorithm, _, digest = row[1].partition("=")
+        found.append(
+            RecordedFile(
+                path=row[0],
+                sha256=digest if algorithm == "sha256" and digest else None,
+                size=int(row[2]) if row[2] else None,
+            )
+        )
+    return tuple(found)
+
+
+def damage_of(
+    distribution: Installed, site_packages: Path, hashed: Callable[[RecordedFile], bool]
+) -> Damage | None:
+    """Compare the installed files with RECORD: are they there, with their sizes; `hashed` chooses those whose
+    bytes are read too. Compiled Python, which Python makes again as it likes, is left out. None where there
+    is no RECORD.
+    """
+    path = distribution.dist_info / "RECORD"
+    try:
+        text = path.read_bytes().decode()
+    except OSError:
+        return None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8: {error}") from error
+    rows = parse_record(text, str(path))
+    missing: list[str] = []
+    changed: list[str] = []
+    for row in rows:
+        if row.path.endswith(".pyc"):
+            continue
+        file = site_packages / row.path
+        try:
+            size = file.stat().st_size
+        except OSError:
+            missing.append(row.path)
+            continue
+        unlike = row.size is not None and size != row.size
+        if not unlike and row.sha256 is not None and hashed(row):
+            unlike = digest_of(file.read_bytes()) != row.sha256
+        if unlike:
+            changed.append(row.path)
+    return Damage(len(rows), tuple(missing), tuple(changed))

@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from npu_assay.environment.record import repair_record
+from npu_assay.environment.record_repair import repair_record
 from npu_assay.errors import UnusableError
+
+#: The version whose files are known.
+VERSION = "3.2.0"
 
 #: What must not be anywhere in the triton tree afterwards.
 LEFT_OVERS = re.compile(rb"set_device_limit|setDeviceLimit|rtDeviceSetLimit|RT_LIMIT_TYPE_")
@@ -165,7 +168,9 @@ def _edited(site_packages: Path, edit: Edit) -> bytes | None:
     """The new content of a file, or None when it has it already."""
     path = site_packages / edit.path
     if not path.is_file():
-        raise UnusableError(f"{path}: not there; triton-ascend 3.2.0 must be installed before it is edited")
+        raise UnusableError(
+            f"{path}: not there; triton-ascend {VERSION} must be installed before it is edited"
+        )
     content = path.read_bytes()
     found = hashlib.sha256(content).hexdigest()
     if found == edit.after:

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from npu_assay.cache import KEY_LENGTH
-from npu_assay.environment.lock import UNVERIFIED, Component, Kind, Lock, Source
-from npu_assay.errors import UsageError
+from npu_assay.environment.lock import DEVICE_WORD, UNVERIFIED, Component, Kind, Lock, Source
+from npu_assay.errors import UnusableError
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,14 @@ class Variant:
 
         Words (deviations, notes, comments) and the other variant can change without a new installation.
         """
-        pins = {
-            name: component.model_dump(exclude={"deviation", "notes"}, exclude_none=True)
-            for name, component in sorted(self.components.items())
-        }
+        pins = {name: component.pins() for name, component in sorted(self.components.items())}
         text = json.dumps([self.lock.python, self.lock.content.requirements.sha256, pins], sort_keys=True)
         return f"{self.lock.name}-{self.kind}-{hashlib.sha256(text.encode()).hexdigest()[:KEY_LENGTH]}"
+
+    @property
+    def install_command(self) -> str:
+        """What a user types to install it."""
+        return f"npu-assay env install {self.lock.name} --device {DEVICE_WORD[self.kind]}"
 
     @property
     def provider(self) -> Source:
@@ -67,8 +70,9 @@ class Variant:
 
     @property
     def unverified(self) -> tuple[str, ...]:
-        """Components with a hash that is still to be recorded."""
-        return tuple(name for name, component in self.components.items() if component.unverified)
+        """Components whose hash for this machine is still to be recorded."""
+        machine = platform.machine()
+        return tuple(name for name, component in self.components.items() if component.is_unverified(machine))
 
     def component(self, name: str) -> Component:
         """One component, by name."""
@@ -77,17 +81,17 @@ class Variant:
     def requirement(self, name: str, architecture: str) -> str:
         """pip's requirement line for a component from an index, with its hash.
 
-        Raises UsageError when the lock has no hash for this architecture, or none that anybody verified.
+        Raises UnusableError when the lock has no hash for this architecture, or none that anybody verified.
         """
         component = self.component(name)
         sha256 = component.artefact_sha256(architecture)
         where = f"{self.lock.path}: components.{name}.sha256"
         if sha256 is None:
-            raise UsageError(
+            raise UnusableError(
                 f"{where} has no {architecture}, only {', '.join(sorted(map(str, component.sha256)))}"
             )
         if sha256 == UNVERIFIED:
-            raise UsageError(
+            raise UnusableError(
                 f"{where} is unverified for {architecture}; record the file that you trust:"
                 f" npu-assay env lock {self.lock.name} --record FILE"
             )

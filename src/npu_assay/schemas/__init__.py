@@ -16,7 +16,15 @@ MODELS = {
     "device-health": "npu_assay.device.reports:DeviceHealth",
     "device-list": "npu_assay.device.reports:DeviceList",
     "device-map": "npu_assay.device.reports:DeviceMapReport",
+    "doctor": "npu_assay.doctor.report:DoctorReport",
+    "env-check": "npu_assay.environment.drift.report:DriftReport",
+    "env-diff": "npu_assay.environment.difference:LockDifference",
+    "fetched": "npu_assay.environment.fetched:Fetched",
+    "lock": "npu_assay.environment.lock:LockFile",
 }
+
+#: Those that people write and npu-assay reads: what has a default may be left out.
+READ = ("lock",)
 
 
 def schema_file(name: str) -> Path:
@@ -31,7 +39,7 @@ def render(name: str) -> str:
     assert issubclass(model, BaseModel), f"{MODELS[name]} is no pydantic model"
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **model.model_json_schema(mode="serialization"),
+        **model.model_json_schema(mode="validation" if name in READ else "serialization"),
     }
     return json.dumps(schema, indent=2) + "\n"
 

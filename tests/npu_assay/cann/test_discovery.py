@@ -66,6 +66,10 @@ def test_every_atb_is_found_the_chosen_one_first(tree: PlantedAscend, tmp_path: 
     first, *others = tree.found({"ATB_HOME_PATH": str(copied)}).atbs
     assert (first.root, first.names) == (copied.parent.parent, ("ATB_HOME_PATH",))
     assert len(others) == 2
+    inside = tree.write(str(copied.parent / "set_env.sh"), "")
+    (copied.parent.parent.parent / "set_env.sh").unlink()
+    assert tree.found({"ATB_HOME_PATH": str(copied)}).atb_script == inside
+    assert tree.found({}).atb_script == tree.root / "nnal/atb/set_env.sh"
 
 
 def test_links_in_a_circle_and_odd_variables_are_no_cann(tree: PlantedAscend) -> None:

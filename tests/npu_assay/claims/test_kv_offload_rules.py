@@ -503,3 +503,21 @@ def test_a_log_of_millions_of_lines_is_judged_in_little_memory(offload):
         path = offload.archive.stage_log(stage)
         path.write_bytes(b"y\n" * 20_000 + path.read_bytes())
     assert peak() < before + 1_000_000
+
+
+def test_a_copy_of_the_drivers_library_in_the_systems_folder_is_inconclusive(offload):
+    assert offload.verdict().result is Result.PASS
+    offload.replace(VERSIONS, "process-map: ", "process-map: /usr/lib64/libascend_hal.so\nprocess-map: ")
+    verdict = offload.verdict()
+    assert messages(verdict, Result.FAIL) == []
+    (found,) = messages(verdict, Result.INCONCLUSIVE)
+    assert "cann/1: /usr/lib64/libascend_hal.so was loaded: a copy of the system" in found
+
+
+def test_a_driver_that_nobody_has_listed_is_inconclusive(offload):
+    assert offload.verdict().result is Result.PASS
+    offload.replace("cann/driver/version.info", "Version=25.5.1", "Version=27.0.0")
+    verdict = offload.verdict()
+    assert messages(verdict, Result.FAIL) == []
+    (found,) = messages(verdict, Result.INCONCLUSIVE)
+    assert "cann/1: driver 27.0.0+emulated is not listed for CANN 9.0.0" in found

@@ -1,6 +1,7 @@
 """`npu-assay env` and `npu-assay emulator`, from outside: what they print and their exit codes."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -19,10 +20,18 @@ def npu_assay(*arguments: str, cache: Path | None = None) -> subprocess.Complete
     return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
 
 
-def test_env_list_names_every_lock() -> None:
-    listed = npu_assay("env", "list")
+def test_env_list_tells_of_every_lock_what_it_is_for(tmp_path: Path) -> None:
+    listed = npu_assay("env", "list", "--device", "emulated", cache=tmp_path)
     assert (listed.returncode, listed.stderr) == (0, "")
-    assert [line.split()[0] for line in listed.stdout.splitlines()] == lock_names()
+    entries = re.split(r"^(?=\S)", listed.stdout, flags=re.MULTILINE)[1:]
+    assert [entry.split()[0] for entry in entries] == lock_names()
+    by_name = {entry.split()[0]: entry for entry in entries}
+    assert "reproduces: offload groups (8,1) and (8,2): accuracy" in by_name["cann900-vllm018"]
+    assert "emulator: yes" in by_name["cann900-vllm018"]
+    assert "--device emulated: not installed" in by_name["cann900-vllm018"]
+    assert "emulator: no, what it reproduces is a performance" in by_name["cann851-vllm018"]
+    hardware = npu_assay("env", "list", "--device", "npu", cache=tmp_path).stdout
+    assert "--device npu: can't be installed whole: triton-ascend: its sha256" in hardware
 
 
 def test_env_show_tells_versions_and_deviations(tmp_path: Path) -> None:
@@ -38,12 +47,46 @@ def test_env_show_tells_versions_and_deviations(tmp_path: Path) -> None:
         assert part in shown.stdout
 
 
+def test_env_show_tells_the_hardware_variant_on_request(tmp_path: Path) -> None:
+    emulated = npu_assay("env", "show", "cann900-vllm018-torch210", "--device", "emulated", cache=tmp_path)
+    assert emulated.returncode == 0, emulated.stderr
+    assert "9.0.0 (EMULATED)" in emulated.stdout
+    assert re.search(r"^lmcache-ascend +absent\n +LMCache-Ascend's binding", emulated.stdout, re.MULTILINE)
+    hardware = npu_assay("env", "show", "cann900-vllm018-torch210", "--device", "npu", cache=tmp_path)
+    assert hardware.returncode == 0, hardware.stderr
+    for part in (
+        "reproduces: KV cache offloading",
+        "9.0.0 (V100R001C10SPC001B250)",
+        "file       Ascend-cann-toolkit_9.0.0_linux-{architecture}.run",
+        "commit     79fc599dd2e3220de6cf8dd0d2b893549ed9d158",
+        "note: Known defect of 79fc599",
+        "unverified: cann, cann-ops, nnal; formal mode refuses",
+    ):
+        assert part in hardware.stdout
+
+
+def test_env_show_of_a_lock_for_hardware_only_shows_that(tmp_path: Path) -> None:
+    shown = npu_assay("env", "show", "cann851-vllm018", cache=tmp_path)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "variant: hardware (--device npu)" in shown.stdout
+    refused = npu_assay("env", "show", "cann851-vllm018", "--device", "emulated", cache=tmp_path)
+    assert refused.returncode == 4
+    assert "is for an NPU only: what it reproduces is a performance" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
         (("env", "show", "moon"), 2, "no environment 'moon'; there is cann851-vllm018, cann900-vllm018"),
         (("env", "install", "moon"), 2, "no environment 'moon'"),
         (("env", "install", "cann851-vllm018"), 4, "cann851-vllm018 is for an NPU only: "),
+        (("env", "install", "--device", "npu"), 4, "vllm-ascend: it is built from https://github.com/vllm-"),
+        (("env", "install", "--step", "torch", "--again"), 2, "--again installs everything"),
+        (
+            ("env", "install", "--from", "/nowhere"),
+            2,
+            "/nowhere/fetched.json: No such file or directory; make",
+        ),
         (("env", "install", "--step", "moon"), 2, "no step 'moon'; there are system, python"),
         (("env", "install", "--step", "triton"), 4, "step triton needs step system, which is not done"),
         (("emulator", "build"), 4, "type: npu-assay env install cann900-vllm018"),

@@ -16,6 +16,7 @@ LOCK = """\
 name = "small"
 summary = "a small one"
 python = "3.11.6"
+disk_mib = 1
 
 [requirements]
 file = "small.requirements.txt"

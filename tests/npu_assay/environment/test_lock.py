@@ -21,6 +21,7 @@ GOOD = (
 name = "small"
 summary = "a small one"
 python = "3.11.6"
+disk_mib = 1
 
 [requirements]
 file = "small.requirements.txt"
@@ -132,21 +133,21 @@ def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path)
         ('python = "3.11.6"', "python = 3.11", ":3: python: Input should be a valid string"),
         ('python = "3.11.6"', 'python = "3.11"', ":3: python: String should match"),
         ('python = "3.11.6"', "python = ", "not TOML: Invalid value (at line 3"),
-        ('build = "B250"', 'biuld = "B250"', ":42: components.cann.biuld: Extra inputs"),
-        ('build = "EMULATED"', 'biuld = "EMULATED"', ":49: components.cann.emulated.biuld: Extra inputs"),
+        ('build = "B250"', 'biuld = "B250"', ":43: components.cann.biuld: Extra inputs"),
+        ('build = "EMULATED"', 'biuld = "EMULATED"', ":50: components.cann.emulated.biuld: Extra inputs"),
         (
             "[components.torchvision]",
             "[components.torch]",
             "not TOML: Cannot declare ('components', 'torch') twice",
         ),
         ('name = "small"', 'name = "big"', "name is 'big', expected the file's own, 'small'"),
-        (SHA, "0" * 63, ":12: components.torch.sha256.x86_64: String should match"),
-        (SHA, "verified", ":12: components.torch.sha256.x86_64: String should match"),
+        (SHA, "0" * 63, ":13: components.torch.sha256.x86_64: String should match"),
+        (SHA, "verified", ":13: components.torch.sha256.x86_64: String should match"),
         ("x86_64", "x86", "components.torch.sha256.x86"),
         (
             f'sha256 = {{ sdist = "{SHA}" }}\n',
             "",
-            ":34: components.vllm: a component from index needs sha256",
+            ":35: components.vllm: a component from index needs sha256",
         ),
         (
             "[components.vllm-ascend]",
@@ -156,14 +157,14 @@ def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path)
         (
             'file = "cann-{architecture}.run"\n',
             "",
-            ":40: components.cann: a component from run-packages needs file",
+            ":41: components.cann: a component from run-packages needs file",
         ),
         (
             'source = "emulated"',
             f'source = "index"\nsha256 = {{ x86_64 = "{SHA}" }}',
             "components.cann.emulated.source must be emulated, found 'index'",
         ),
-        ('source = "run-packages"', 'source = "moon"', ":43: components.cann.source: Input should be"),
+        ('source = "run-packages"', 'source = "moon"', ":44: components.cann.source: Input should be"),
         (
             "[components.torch]",
             "[components.tensorflow]",
@@ -173,7 +174,7 @@ def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path)
         (
             "small.requirements.txt",
             "../small.requirements.txt",
-            ":6: requirements.file: must name a file in the lock's folder",
+            ":7: requirements.file: must name a file in the lock's folder",
         ),
         ("small.requirements.txt", "other.txt", "requirements.file names other.txt, which is not there"),
     ],
@@ -197,7 +198,7 @@ def test_changed_requirements_make_the_lock_stale(tmp_path: Path) -> None:
 
 def test_an_architecture_without_a_hash_is_refused(tmp_path: Path) -> None:
     lock = load_lock("small", write(tmp_path, GOOD))
-    with pytest.raises(UsageError, match=r"components\.torch\.sha256 has no aarch64, only x86_64"):
+    with pytest.raises(UnusableError, match=r"components\.torch\.sha256 has no aarch64, only x86_64"):
         Variant.of(lock, "emulated").requirement("torch", "aarch64")
 
 
@@ -213,7 +214,7 @@ sha256 = {{ x86_64 = "{SHA}", aarch64 = "unverified" }}
     variant = Variant.of(lock, "hardware")
     assert variant.requirement("triton-ascend", "x86_64") == f"triton-ascend==1.0 --hash=sha256:{SHA}"
     with pytest.raises(
-        UsageError, match=r"unverified for aarch64; .* npu-assay env lock small --record FILE"
+        UnusableError, match=r"unverified for aarch64; .* npu-assay env lock small --record FILE"
     ):
         variant.requirement("triton-ascend", "aarch64")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_assay.environment.record import repair_record
+from npu_assay.environment.record_repair import repair_record
 from npu_assay.errors import UnusableError
 
 

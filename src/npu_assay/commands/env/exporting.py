@@ -1,0 +1,52 @@
+"""`npu-assay env export`: an environment for other tools."""
+
+import platform
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from npu_assay.commands.device_option import device_option, kind_to_show
+from npu_assay.environment.export import constraints, requirements
+from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Architecture, load_lock
+from npu_assay.environment.variant import Variant
+
+
+@click.command()
+@click.argument("name", default=DEFAULT_ENVIRONMENT)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["constraints", "requirements", "cyclonedx"]),
+    default="constraints",
+    show_default=True,
+    help="pip's constraints; pip's requirements with hashes; an SBOM, CycloneDX 1.6 in JSON.",
+)
+@device_option(help_="The variant to export; auto: the NPU's where there is an NPU, else the emulator's.")
+@click.option(
+    "--architecture",
+    type=click.Choice(get_args(Architecture)),
+    default=platform.machine(),
+    show_default="this machine's",
+    help="Whose files the hashes are of.",
+)
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Instead of standard output.")
+def export(name: str, format_: str, wanted: str, architecture: str, output: Path | None) -> None:
+    """Write an environment in a form that other tools read; the same lock gives the same bytes."""
+    lock = load_lock(name)
+    variant = Variant.of(lock, kind_to_show(lock, wanted))
+    text = _text(variant, format_, architecture)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        output.write_text(text)
+
+
+def _text(variant: Variant, format_: str, architecture: str) -> str:
+    if format_ == "constraints":
+        return constraints(variant)
+    if format_ == "requirements":
+        return requirements(variant, architecture)
+    from npu_assay.environment.sbom import sbom  # a library that takes half a second to import
+
+    return sbom(variant, architecture)

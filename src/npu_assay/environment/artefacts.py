@@ -1,0 +1,77 @@
+"""Which files a variant is made of on an architecture: what pip can get, and what a person has to."""
+
+from dataclasses import dataclass
+
+from npu_assay.environment.lock import UNVERIFIED, Component
+from npu_assay.environment.requirements import read_pins
+from npu_assay.environment.variant import Variant
+from npu_assay.errors import UnusableError
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A file that pip finds by name and version, and knows by its hash."""
+
+    name: str
+    version: str
+    sha256: frozenset[str]
+    """Of every file that would do: one for a component, those of all architectures for a requirement."""
+    is_component: bool
+
+    @property
+    def requirement(self) -> str:
+        """pip's line for it."""
+        hashes = "".join(f" --hash=sha256:{sha256}" for sha256 in sorted(self.sha256))
+        return f"{self.name}=={self.version}{hashes}"
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """A file, or a source, that a person gets: no index has it."""
+
+    component: str
+    what: str
+    """The file's name, or the repository and commit."""
+    sha256: str | None
+    """None where the component is no file."""
+
+
+@dataclass(frozen=True)
+class Artefacts:
+    """All that a variant is made of."""
+
+    by_pip: tuple[Artefact, ...]
+    by_hand: tuple[ByHand, ...]
+
+
+def artefacts(variant: Variant, architecture: str) -> Artefacts:
+    """The files of a variant. Raises UnusableError for a component without a hash for the architecture."""
+    by_pip = [
+        Artefact(pin.name, pin.version, pin.sha256, is_component=False)
+        for pin in read_pins(variant.lock.requirements_file)
+    ]
+    by_hand: list[ByHand] = []
+    for name, component in variant.components.items():
+        if component.source == "emulated":
+            continue
+        if component.source == "git":
+            by_hand.append(ByHand(name, f"{component.repository} at {component.commit}", sha256=None))
+            continue
+        sha256 = component.artefact_sha256(architecture)
+        if sha256 is None:
+            raise UnusableError(
+                f"{variant.lock.path}: components.{name}.sha256 has no {architecture}, only"
+                f" {', '.join(sorted(map(str, component.sha256)))}"
+            )
+        if component.source == "run-packages" or sha256 == UNVERIFIED:
+            by_hand.append(ByHand(name, file_name(name, component, architecture), sha256))
+        else:
+            by_pip.append(Artefact(name, component.version, frozenset({sha256}), is_component=True))
+    return Artefacts(tuple(by_pip), tuple(by_hand))
+
+
+def file_name(name: str, component: Component, architecture: str) -> str:
+    """The name of a component's file where the lock says it, else what it begins with."""
+    if component.file:
+        return component.file.format(architecture=architecture)
+    return f"{name}-{component.version}"

@@ -1,0 +1,1 @@
+"""Drift: every difference between a lock and what is installed. Nothing is imported, nothing changed."""

@@ -1,0 +1,135 @@
+"""What is compared: a site-packages folder, the variant it should be, and how its owner mends it."""
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from npu_assay.cann.tree import CannTree
+from npu_assay.environment.environment import Environment
+from npu_assay.environment.installed import Installed, all_installed
+from npu_assay.environment.requirements import Pin, read_pins
+from npu_assay.environment.tritons import is_edited_here
+from npu_assay.environment.variant import Variant
+from npu_assay.project import ADAPTATIONS
+
+
+@dataclass(frozen=True)
+class Mend:
+    """The commands that mend an environment."""
+
+    python: Path
+    """Its Python."""
+    again: str | None = None
+    """For one that npu-assay made: the command that makes it again, which is the answer to everything."""
+
+    @property
+    def pip(self) -> str:
+        """How its pip is called."""
+        return f"{shlex.quote(str(self.python))} -m pip"
+
+    def install(self, variant: Variant, name: str) -> str:
+        """Installs a component as the lock has it, over what is there."""
+        if self.again:
+            return self.again
+        component = variant.component(name)
+        force = f"{self.pip} install --no-deps --force-reinstall"
+        if component.source == "git":
+            return f"{force} git+{component.repository}@{component.commit}"
+        if name == "vllm":  # as the step does it
+            force = f"VLLM_TARGET_DEVICE=empty {force} --no-build-isolation --no-binary=vllm"
+        if name == "triton-ascend":
+            return self.triton(component.version)
+        return f"{force} {name}=={component.version}"
+
+    def require(self, name: str, version: str) -> str:
+        """Installs a requirement."""
+        return self.again or f"{self.pip} install --no-deps {name}=={version}"
+
+    def remove(self, name: str) -> str:
+        """Removes a distribution that harms nothing else by going."""
+        return self.again or f"{self.pip} uninstall -y {name}"
+
+    def triton(self, version: str) -> str:
+        """Makes the package triton whole again.
+
+        Two distributions share its folder, so that taking one away breaks the other (vllm-ascend PR #7790):
+        both go, then the right one comes back.
+        """
+        if self.again:
+            return self.again
+        edit = f" && {self.edit()}" if is_edited_here(version) else ""
+        return (
+            f"{self.pip} uninstall -y triton; {self.pip} uninstall -y triton-ascend;"
+            f" {self.pip} install --no-deps triton-ascend=={version}{edit}"
+        )
+
+    def edit(self) -> str:
+        """Removes set_device_limit from triton-ascend."""
+        return self.again or f"npu-assay env edit-triton --python {shlex.quote(str(self.python))}"
+
+    def adaptations(self) -> str:
+        """Installs this checkout's plug-in."""
+        return self.again or f"{self.pip} install --no-deps {shlex.quote(str(ADAPTATIONS))}"
+
+
+@dataclass(frozen=True)
+class Look:
+    """A site-packages folder beside the variant of a lock that it should be."""
+
+    variant: Variant
+    site_packages: Path
+    mend: Mend
+    python_version: str | None = None
+    """3.11.6; None where nobody could tell."""
+    adaptations: Path | None = None
+    """Where the plug-in is when it is not in site_packages: the folder for PYTHONPATH."""
+    cann: CannTree | None = None
+    """The CANN to compare; None to leave it out."""
+
+    @cached_property
+    def distributions(self) -> dict[str, list[Installed]]:
+        """Normalised name -> every distribution of that name, which should be one."""
+        return all_installed(self.site_packages)
+
+    @cached_property
+    def pins(self) -> dict[str, Pin]:
+        """The lock's requirements by name."""
+        return {pin.name: pin for pin in read_pins(self.variant.lock.requirements_file)}
+
+    def one(self, name: str) -> Installed | None:
+        """The distribution of that name, if any."""
+        return next(iter(self.distributions.get(name, ())), None)
+
+
+def look_at(environment: Environment) -> Look:
+    """An environment that npu-assay made, with all that belongs to it."""
+    return Look(
+        variant=environment.variant,
+        site_packages=environment.site_packages,
+        mend=Mend(environment.python, f"{environment.variant.install_command} --again"),
+        python_version=version_of_venv(environment.venv),
+        adaptations=environment.adaptations,
+        cann=environment.cann if environment.variant.kind == "emulated" else cann_of_host(),
+    )
+
+
+def cann_of_host(variables: Mapping[str, str] = os.environ) -> CannTree:
+    """The CANN that the caller's variables name, else the usual place."""
+    home = variables.get("ASCEND_HOME_PATH")
+    return CannTree(Path(home).parent if home else Path("/usr/local/Ascend"))
+
+
+def version_of_venv(venv: Path) -> str | None:
+    """The version that pyvenv.cfg of a virtual environment names; None where it has none."""
+    try:
+        text = (venv / "pyvenv.cfg").read_text()
+    except OSError:
+        return None
+    values = {
+        key.strip(): value.strip() for key, _, value in (line.partition("=") for line in text.splitlines())
+    }
+    version = values.get("version") or values.get("version_info")  # virtualenv and uv write the second
+    return ".".join(version.split(".")[:3]) if version else None

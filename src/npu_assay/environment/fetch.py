@@ -1,0 +1,177 @@
+"""Gathering every file of an environment in a folder, with pip, by the user's own settings of pip.
+
+pip finds, downloads and checks the files: index, extra indexes, proxy, certificates and credentials are the
+user's (environment variables and pip's configuration), and only files of the lock's hashes are kept. A file
+appears in the folder whole: pip writes beside it, and what was checked is renamed.
+"""
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from npu_assay.cache import folder_lock, writing
+from npu_assay.environment import sdist_metadata
+from npu_assay.environment.artefacts import Artefact, ByHand, artefacts
+from npu_assay.environment.disk import require_free
+from npu_assay.environment.fetched import LISTING, FetchedFile, listed, read_fetched, sha256_of, write_fetched
+from npu_assay.environment.lock import UNVERIFIED
+from npu_assay.environment.variant import Variant
+from npu_assay.errors import UnusableError
+from npu_assay.logged import pip_error, run_logged
+
+#: The newest C library that files are taken for: CANN 9.0.0's own images are Ubuntu 22.04.
+_GLIBC = (2, 35)
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What a fetch has left in the folder."""
+
+    files: tuple[FetchedFile, ...]
+    """Everything of this variant that is there, by hand or by pip."""
+    downloaded: int
+    """How many of them pip got now."""
+    by_hand: tuple[ByHand, ...]
+    """What is still to be put there."""
+
+
+def fetch(variant: Variant, folder: Path, architecture: str, report: Report) -> Gathered:
+    """Put every file of the variant into `folder`; what is there already is checked and stays.
+
+    Raises UnusableError with pip's own error, or that the disk is too full.
+    """
+    needed = artefacts(variant, architecture)
+    with _whole_files_only(folder, report) as scratch:
+        there = _hashed(folder)
+        rows = _still_true(folder, there)
+        found = {item: path for item in needed.by_pip if (path := _first(there, item.sha256))}
+        missing = [artefact for artefact in needed.by_pip if artefact not in found]
+        if missing:
+            size = variant.lock.content.disk_mib
+            require_free(folder, size, f"fetching {variant.lock.name}", "make room, or name another folder")
+        for artefact, path in found.items():
+            rows[path.name] = listed(path, artefact.name, artefact.version)
+        for group in _groups(missing):
+            report(f"fetching {_named(group)}")
+            for artefact, path in _download(group, variant, architecture, scratch).items():
+                kept = path.replace(folder / path.name)
+                rows[kept.name] = listed(kept, artefact.name, artefact.version)
+            write_fetched(folder, rows.values())
+        still = []
+        for item in needed.by_hand:
+            if path := _put_there(item, folder, there):
+                version = variant.component(item.component).version
+                rows[path.name] = listed(path, item.component, version)
+            else:
+                still.append(item)
+        write_fetched(folder, rows.values())
+    return Gathered(tuple(rows.values()), len(missing), tuple(still))
+
+
+@contextmanager
+def _whole_files_only(folder: Path, report: Report) -> Iterator[Path]:
+    """Holds the folder; gives a new one inside it for what is not whole yet."""
+    scratch = folder / ".part"
+    waiting = f"waiting for another npu-assay that fetches into {folder}"
+    with folder_lock(folder / ".fetch", lambda: report(waiting)), writing(folder):
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
+        try:
+            yield scratch
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _hashed(folder: Path) -> dict[str, Path]:
+    """sha256 -> file, of all files in the folder."""
+    paths = (path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith("."))
+    return {sha256_of(path): path for path in paths if path.name != LISTING}
+
+
+def _first(there: Mapping[str, Path], sha256: Iterable[str]) -> Path | None:
+    return next((there[one] for one in sorted(sha256) if one in there), None)
+
+
+def _still_true(folder: Path, there: Mapping[str, Path]) -> dict[str, FetchedFile]:
+    """The rows of an earlier fetched.json, by file, whose files are still what they were."""
+    if not (folder / LISTING).exists():
+        return {}
+    return {row.file: row for row in read_fetched(folder).files if there.get(row.sha256) == folder / row.file}
+
+
+def _groups(missing: Sequence[Artefact]) -> Iterator[Sequence[Artefact]]:
+    """What pip is asked for at once: the many small requirements together, each component alone, so that an
+    interruption costs one of them.
+    """
+    if requirements := [artefact for artefact in missing if not artefact.is_component]:
+        yield requirements
+    for artefact in missing:
+        if artefact.is_component:
+            yield [artefact]
+
+
+def _named(group: Sequence[Artefact]) -> str:
+    first = f"{group[0].name} {group[0].version}"
+    return first if group[0].is_component else f"{len(group)} requirements"
+
+
+def _download(
+    group: Sequence[Artefact], variant: Variant, architecture: str, scratch: Path
+) -> dict[Artefact, Path]:
+    """Have pip put the group's files into `scratch`."""
+    log, wanted = scratch.with_name(".fetch.log"), scratch.with_name(".fetch.requirements.txt")
+    wanted.write_text("".join(f"{artefact.requirement}\n" for artefact in group))
+    run_logged(
+        [
+            *(sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download"),
+            *("--no-deps", "--require-hashes", "--no-build-isolation", "--dest", str(scratch)),
+            *("--implementation", "cp", "--python-version", variant.lock.python),
+            *(f"--platform={tag}" for tag in platforms(architecture)),
+            *("-r", str(wanted)),
+        ],
+        log,
+        doing=f"fetching {_named(group)}: pip download",
+        variables=os.environ | {"PYTHONPATH": str(Path(sdist_metadata.__file__).parent)},
+        telling=pip_error,
+    )
+    paths = _hashed(scratch)
+    found = {artefact: path for artefact in group if (path := _first(paths, artefact.sha256))}
+    if lacking := [artefact.name for artefact in group if artefact not in found]:
+        raise UnusableError(f"pip downloaded no file of {', '.join(lacking)} with a hash that the lock has")
+    wanted.unlink()
+    log.unlink()
+    return found
+
+
+def platforms(architecture: str) -> list[str]:
+    """The platform tags of wheels that run on that architecture, the newest C library first (PEP 600)."""
+    newest = min(_GLIBC, _own_glibc()) if architecture == platform.machine() else _GLIBC
+    oldest = (2, 5) if architecture == "x86_64" else (2, 17)
+    tags = [f"manylinux_2_{minor}" for minor in range(newest[1], oldest[1] - 1, -1)]
+    legacy = {(2, 5): "manylinux1", (2, 12): "manylinux2010", (2, 17): "manylinux2014"}
+    tags += [tag for version, tag in legacy.items() if oldest <= version <= newest]
+    return [f"{tag}_{architecture}" for tag in (*tags, "linux")]
+
+
+def _own_glibc() -> tuple[int, int]:
+    name, version = platform.libc_ver()
+    parts = version.split(".")
+    return (int(parts[0]), int(parts[1])) if name == "glibc" and len(parts) > 1 else _GLIBC
+
+
+def _put_there(item: ByHand, folder: Path, there: Mapping[str, Path]) -> Path | None:
+    """The file that a person put into the folder, if it is there and the lock knows its hash."""
+    path = folder / item.what
+    sha256 = next((sha256 for sha256, known in there.items() if known == path), None)
+    if sha256 is None or item.sha256 in (None, UNVERIFIED):
+        return None
+    if sha256 != item.sha256:
+        raise UnusableError(f"{path}: sha256 {sha256}, the lock says {item.sha256}")
+    return path

@@ -1,0 +1,54 @@
+"""What keeps a variant from being installed whole by this release, known before anything is downloaded."""
+
+import platform
+from collections.abc import Iterator
+
+from npu_assay.environment.lock import OF_CANN, UNVERIFIED, Component
+from npu_assay.environment.variant import Variant
+from npu_assay.errors import UnusableError
+
+#: Built with CANN's compiler where pip would build them.
+_NEED_CANN_TO_BUILD = ("vllm-ascend", "lmcache-ascend")
+
+
+def obstacles(variant: Variant, architecture: str | None = None) -> list[str]:
+    """Every one, each with the next step, in the order of the components; the emulator's have none."""
+    machine = architecture or platform.machine()
+    return [
+        f"{name}: {why}"
+        for name, component in variant.components.items()
+        for why in _of(variant, name, component, machine)
+    ]
+
+
+def require_none(variant: Variant, name: str) -> None:
+    """Raises UnusableError, with the next step, when this component can't be installed."""
+    if found := list(_of(variant, name, variant.component(name), platform.machine())):
+        raise UnusableError(f"environment {variant.lock.name}: {name}: {found[0]}")
+
+
+def _of(variant: Variant, name: str, component: Component, machine: str) -> Iterator[str]:
+    if component.source == "git":
+        yield (
+            f"it is built from {component.repository} at {component.commit}, which this release does not do;"
+            f" build it in a venv of your own and compare that:"
+            f" npu-assay env check {variant.lock.name} --device npu --venv DIR"
+        )
+    elif component.source == "run-packages":
+        if name == OF_CANN[0]:  # the three come together
+            yield (
+                "CANN's run packages are not installed by this release; install them as the vendor documents"
+                " and compare: npu-assay doctor"
+            )
+    elif component.artefact_sha256(machine) == UNVERIFIED:
+        yield (
+            f"its sha256 for {machine} is unverified; record the file that you trust:"
+            f" npu-assay env lock {variant.lock.name} --record FILE"
+        )
+    elif (
+        variant.kind == "hardware" and name in _NEED_CANN_TO_BUILD and component.is_built_from_sdist(machine)
+    ):
+        yield (
+            "it is built with CANN's compiler, which this release does not do; build it in a venv of your own"
+            f" and compare that: npu-assay env check {variant.lock.name} --device npu --venv DIR"
+        )

@@ -1,0 +1,172 @@
+"""What is in the cache that nothing needs: environments, emulator builds and plug-ins of other contents.
+
+Only folders right below the cache's own three are looked at. One whose lock is held (somebody makes it), or
+that a process runs from or has loaded a library from, is in use and stays.
+"""
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from npu_assay.cache import COMPLETE
+from npu_assay.environment.environment import Environment
+from npu_assay.environment.lock import Kind, load_lock, lock_names
+from npu_assay.errors import UnusableError
+
+FOLDERS = ("environments", "emulator", "adaptations")
+
+
+@dataclass(frozen=True)
+class Prunable:
+    """A folder that nothing needs."""
+
+    path: Path
+    size: int
+    """Bytes on disk; a file that has several names counts once."""
+    why: str
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """What a pruning would do."""
+
+    unused: tuple[Prunable, ...]
+    in_use: tuple[Path, ...]
+    """Unneeded, but used by somebody at this moment."""
+
+
+def needed(cache: Path, environments: Iterable[Environment]) -> set[Path]:
+    """The folders that these environments use now."""
+    found: set[Path] = set()
+    for environment in environments:
+        found |= {environment.root, environment.adaptations_folder}
+        if environment.variant.provider == "emulated":
+            found.add(environment.cann.root.parent)
+    return {path for path in found if path.is_relative_to(cache)}
+
+
+def all_environments(cache: Path) -> list[Environment]:
+    """Both variants of every lock of this checkout."""
+    found: list[Environment] = []
+    kinds: tuple[Kind, ...] = ("emulated", "hardware")
+    for name in lock_names():
+        lock = load_lock(name)
+        for kind in kinds:
+            if kind == "hardware" or not lock.content.hardware_only:
+                found.append(Environment.of(lock, kind, cache))
+    return found
+
+
+#: The benchmarks' own environments, which no lock names.
+_OF_BENCHMARKS = "cpu-engine-"
+
+
+def plan(
+    cache: Path,
+    needed: set[Path],
+    *,
+    everything: bool = False,
+    older_than_days: float = 0,
+    now: float | None = None,
+) -> Pruning:
+    """What can go: everything that is not needed and was not made within the last days.
+
+    With `everything`, what is needed goes too, and the environments of benchmarks/.
+    """
+    unused: list[Prunable] = []
+    in_use: list[Path] = []
+    newest = (time.time() if now is None else now) - older_than_days * 86400
+    running = _running()
+    for path in _folders(cache):
+        spared = path in needed or path.name.startswith(_OF_BENCHMARKS)
+        if (spared and not everything) or _made(path) > newest:
+            continue
+        if _is_held(path) or f"{path}/" in running:
+            in_use.append(path)
+        else:
+            unused.append(Prunable(path, _size(path), _why(path, needed)))
+    return Pruning(tuple(unused), tuple(in_use))
+
+
+def prune(pruning: Pruning) -> Iterator[Prunable]:
+    """Remove what can go; gives each as it is gone. What somebody has locked meanwhile stays."""
+    for item in pruning.unused:
+        lock = _lock_of(item.path)
+        with lock.open("w") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue  # the lock file stays, because somebody may wait for just this one
+            # First out of the way, so that what is half removed is never taken for something.
+            condemned = item.path.with_name(f"{item.path.name}.removed-{os.getpid()}")
+            try:
+                item.path.rename(condemned)
+                shutil.rmtree(condemned)
+            except OSError as error:
+                raise UnusableError(
+                    f"can't remove {error.filename or item.path}: {error.strerror}"
+                ) from error
+        yield item
+
+
+def _folders(cache: Path) -> Iterator[Path]:
+    for name in FOLDERS:
+        parent = cache / name
+        if parent.is_dir() and not parent.is_symlink():
+            yield from sorted(path for path in parent.iterdir() if path.is_dir() and not path.is_symlink())
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
+def _is_held(path: Path) -> bool:
+    try:
+        handle = _lock_of(path).open("r")
+    except FileNotFoundError:
+        return False
+    with handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(handle, fcntl.LOCK_UN)
+        return False
+
+
+def _running(proc: Path = Path("/proc")) -> str:
+    """Command lines and mapped files of all processes that we may look at."""
+    texts: list[str] = []
+    for process in proc.glob("[0-9]*"):
+        for name in ("cmdline", "maps"):
+            with suppress(OSError):  # gone meanwhile, or somebody else's
+                texts.append((process / name).read_bytes().decode(errors="replace"))
+    return "\n".join(texts)
+
+
+def _made(path: Path) -> float:
+    complete = path / COMPLETE
+    return (complete if complete.exists() else path).stat().st_mtime
+
+
+def _why(path: Path, needed: set[Path]) -> str:
+    if path in needed or path.name.startswith(_OF_BENCHMARKS):
+        return "this checkout's"
+    return "no lock or content names it" if (path / COMPLETE).exists() else "half-made"
+
+
+def _size(path: Path) -> int:
+    seen: set[tuple[int, int]] = set()
+    size = 0
+    for folder, _, files in os.walk(path):
+        for name in files:
+            status = Path(folder, name).lstat()
+            if (status.st_dev, status.st_ino) not in seen:
+                seen.add((status.st_dev, status.st_ino))
+                size += status.st_blocks * 512
+    return size
