@@ -14,7 +14,7 @@ from npu_assay.device.device_map import is_950, map_devices
 from npu_assay.device.die import Die
 from npu_assay.device.health import faults_of
 from npu_assay.device.host import Host, join
-from npu_assay.device.idle import use_of
+from npu_assay.device.idle import is_measured, use_of
 from npu_assay.device.nodes import DeviceNodes, docker_flags, read_nodes
 from npu_assay.device.npu_smi.errors import MissingToolError, NoAnswerError, NpuSmiError
 from npu_assay.device.overrides import dies_seen
@@ -45,7 +45,10 @@ class Looked:
 def look(
     variables: Mapping[str, str], dev: Path = Path("/dev"), driver: Path = DRIVER, seconds: float = _SECONDS
 ) -> Looked:
-    """Ask npu-smi, all subcommands at once, and look at the nodes."""
+    """Ask npu-smi, all subcommands at once, and look at the nodes.
+
+    For stored output, make a `Looked` with `Survey(read_answers(paths), ())`.
+    """
     nodes = read_nodes(dev)
     try:
         npu_smi = NpuSmi(variables, seconds=seconds)
@@ -121,8 +124,10 @@ def _of_host(looked: Looked, host: Host) -> Iterator[Diagnosis]:
 
 
 def _health(host: Host) -> Iterator[Diagnosis]:
+    """Of dies whose health is known: why it is not stands in npu-smi's own failure."""
+    known = [die for die in host.dies if die.health is not None]
     sick = 0
-    for die in host.dies:
+    for die in known:
         for fault in faults_of([die]):
             sick += 1
             chip = "" if die.chip_id is None else f" -c {die.chip_id}"
@@ -131,7 +136,12 @@ def _health(host: Host) -> Iterator[Diagnosis]:
                 f"it stays, ask the vendor, with what `npu-smi info -t health -i {die.npu_id}{chip}` says"
             )
             yield Diagnosis("die-health", Level.PROBLEM, fault, advice)
-    if not sick:
+    if len(known) < len(host.dies):
+        unknown = ", ".join(die.place for die in host.dies if die.health is None)
+        yield Diagnosis(
+            "die-health", Level.WARNING, f"{unknown}: health not known, as npu-smi info did not say it"
+        )
+    elif not sick:
         yield Diagnosis("die-health", Level.GOOD, f"all {len(host.dies)} dies are healthy")
 
 
@@ -224,12 +234,18 @@ def _use(looked: Looked, host: Host) -> Iterator[Diagnosis]:
     except UnusableError:
         return  # said already
     busy = {die.place: use for die in seen if (use := use_of(die))}
-    free = [die for die in seen if die.place not in busy and not faults_of([die])]
+    free = [die for die in seen if die.place not in busy and is_measured(die) and not faults_of([die])]
     for place, use in busy.items():
         yield Diagnosis(
             "die-busy", Level.WARNING if free else Level.PROBLEM, f"{place}: {use}", _advice(free)
         )
-    if not busy:
+    unknown = [die.place for die in seen if not is_measured(die)]
+    if unknown:
+        message = (
+            f"{', '.join(unknown)}: whether anybody uses it is not known, as npu-smi info did not say it"
+        )
+        yield Diagnosis("die-busy", Level.WARNING, message)
+    elif not busy:
         yield Diagnosis("die-busy", Level.GOOD, f"nobody uses the {len(seen)} dies that a process sees here")
 
 

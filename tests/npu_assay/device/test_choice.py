@@ -4,9 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from npu_smi_texts import C950, MAPPING, MAPPING_950, SICK, card, die_950, idle, info, process
+from other_user import as_another_user
 
 from npu_assay.device.choice import take_free_dies
 from npu_assay.device.host import Host, join
@@ -99,6 +102,19 @@ def test_an_emulated_die_does_not_lock_a_real_one(host_of, locks):
     real = take_free_dies(host_of(IDLE, MAPPING), 1, {}, locks)
     emulated = take_free_dies(host_of(IDLE.replace("25.3.9", "25.3.9+emulated"), MAPPING), 1, {}, locks)
     assert (real.visible_devices, emulated.visible_devices) == ("0", "0")
+
+
+def test_another_users_lock_counts_and_can_be_taken_after_it(host_of):
+    host = host_of(IDLE, MAPPING)
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others altogether
+        Path(name).chmod(0o755)
+        folder = Path(name) / "npu-assay"
+        ours = take_free_dies(host, 1, {}, folder)
+        assert ours.visible_devices == "0"
+        assert as_another_user(lambda: take_free_dies(host, 1, {}, folder).visible_devices) == "1"
+        ours.release()
+        assert as_another_user(lambda: take_free_dies(host, 1, {}, folder).visible_devices) == "0"
+        assert take_free_dies(host, 2, {}, folder).visible_devices == "0,1"
 
 
 def test_where_the_locks_are(tmp_path):

@@ -120,6 +120,20 @@ def test_a_fault_of_the_dies_is_found_with_what_mends_it(looked, smi, answers, c
     assert advice in (found[0].advice or "")
 
 
+def test_what_npu_smi_did_not_say_is_not_called_good(looked, smi):
+    assert bad(diagnose(looked())) == []
+    (smi / "info").write_text(FAILURE_8020)
+    findings = diagnose(looked())
+    assert [
+        (one.check, one.level) for one in findings if one.check in ("npu-smi", "die-health", "die-busy")
+    ] == [
+        ("npu-smi", Level.PROBLEM),
+        ("die-health", Level.WARNING),
+        ("die-busy", Level.WARNING),
+    ]
+    assert "NPU 0 chip 0, NPU 3 chip 0: health not known" in findings[1].message
+
+
 def test_the_same_failure_of_several_subcommands_is_one_finding(looked, smi):
     for name in ("info", "info_-m", "info_-l"):
         (smi / name).write_text(FAILURE_8020)

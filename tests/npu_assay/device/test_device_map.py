@@ -1,7 +1,5 @@
 """Logical to physical, held against /dev and the visibility variables."""
 
-import json
-import os
 import tempfile
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from npu_smi_texts import (
     dual_die,
     info,
 )
+from other_user import as_another_user
 
 from npu_assay.commands.device import device
 from npu_assay.device.device_map import map_devices
@@ -110,26 +109,6 @@ def test_the_managers_have_to_be_there_but_the_950_has_no_devmm_svm(host_of, mak
     assert "devmm_svm" not in docker_flags((0,), is_950=True)
 
 
-def _as_another_user(look):
-    """What `look` returns for a user who is not root; in a child process, which can't become root again."""
-    if os.geteuid() != 0:
-        return look()
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setgroups([])
-            os.setgid(65534)
-            os.setuid(65534)
-            os.write(writing, json.dumps(look()).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    os.waitpid(child, 0)
-    with os.fdopen(reading) as pipe:
-        return json.loads(pipe.read())
-
-
 def test_a_node_that_this_user_may_not_open():
     with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others altogether
         dev = Path(name)
@@ -137,9 +116,9 @@ def test_a_node_that_this_user_may_not_open():
         for node in ("davinci0", "davinci_manager", "devmm_svm", "hisi_hdc"):
             (dev / node).touch()
             (dev / node).chmod(0o666)
-        assert _as_another_user(lambda: list(read_nodes(dev).closed)) == []
+        assert as_another_user(lambda: list(read_nodes(dev).closed)) == []
         (dev / "davinci0").chmod(0o440)
-        assert _as_another_user(lambda: list(read_nodes(dev).closed)) == ["davinci0"]
+        assert as_another_user(lambda: list(read_nodes(dev).closed)) == ["davinci0"]
         assert read_nodes(dev, may_open=lambda path: path.name != "hisi_hdc").closed == ("hisi_hdc",)
 
 

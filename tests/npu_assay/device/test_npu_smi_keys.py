@@ -43,6 +43,7 @@ from npu_assay.device.npu_smi.phyid_remap import PhysicalIdRemap, RemappedChip
 from npu_assay.device.npu_smi.process_memory import ChipProcess, ChipProcesses, ProcessMemory
 from npu_assay.device.npu_smi.recognise import Unsupported, parse_npu_smi
 from npu_assay.device.npu_smi.usages import MemoryReport, Usages
+from npu_assay.device.npu_smi.values import integer, natural, number, usage
 
 
 def parse(text: str):
@@ -74,7 +75,7 @@ def test_ids_that_a_layout_lacks_are_none():
 
 def test_npu_minus_one_can_not_be_used():
     header = "NPU ID    Chip ID    Chip Logic ID    Chip Phy-ID    Chip Name\n"
-    rows = "32800    0    0    8    Ascend 310P3\n-1    0    1    9    Ascend 310P3\n-1 0 2 7 Ascend 310P3\n"
+    rows = "32800    0    0    8    Ascend 310P3\n" + "-1 0 2 7 Ascend 310P3\n-1 1 - - Mcu\n" * 2
     assert [(chip.npu_id, chip.usable) for chip in parse(header + rows).chips] == [
         (32800, True),
         (-1, False),
@@ -177,6 +178,23 @@ def test_a_failure_is_an_error_of_its_own_kind_and_never_zero_devices(text, kind
     assert said in str(error.value)
     assert str(error.value).startswith("stored.txt: ")
     assert error.value.exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("read", "good", "bad"),
+    [
+        (natural, ["0", "7", "32768"], ["", "-1", "007", "1_0", " 1", "+1", "1.0", "\u0663", "9" * 19]),
+        (integer, ["0", "-1", "45"], ["-", "-0", "--1", "-01", "1e3"]),
+        (number, ["0", "0.0", "-4.5", "161.25"], ["", ".5", "5.", "1e3", "nan", "inf", "007.5", "9" * 13]),
+        (usage, ["0    / 0", "3159 / 65536", "60156/ 65536"], ["3159", "/ 5", "3159 / -1", "1 / 2 / 3"]),
+    ],
+)
+def test_a_value_is_exactly_of_its_form_or_refused(read, good, bad):
+    for text in good:
+        read(text)
+    for text in bad:
+        with pytest.raises(ValueError, match=r"is no|is not"):
+            read(text)
 
 
 def test_a_value_that_reads_like_a_failure_is_none():

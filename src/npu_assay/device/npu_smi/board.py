@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from npu_assay.device.npu_smi.errors import UnknownLayoutError
 from npu_assay.device.npu_smi.keys import CHIP_COUNT, CHIP_ID, NPU_ID, Block, lines_of, values_of
-from npu_assay.device.npu_smi.values import integer
+from npu_assay.device.npu_smi.values import natural
 
 _CONTROLLER = "mcu"
 
@@ -58,8 +58,8 @@ def _board(block: Block) -> Board:
     if not block.values.keys() & {"Board ID", "Firmware Version", "Software Version"}:
         raise UnknownLayoutError(block.source, ", ".join(block.values) or "nothing", "the keys of a board")
     return Board(
-        npu_id=block.find(NPU_ID, integer),
-        chip_id=block.find(CHIP_ID, integer),
+        npu_id=block.find(NPU_ID, natural),
+        chip_id=block.find(CHIP_ID, natural),
         chip_type=block.text("Chip Type"),
         chip_name=block.text("Chip Name"),
         product_name=block.text("Product Name"),
@@ -69,6 +69,6 @@ def _board(block: Block) -> Board:
         firmware_version=block.text("Firmware Version"),
         compatibility=block.text("Compatibility"),
         bus_id=block.text("PCIe Bus Info"),
-        chip_count=block.find(CHIP_COUNT, integer),
-        faulty_chip_count=block.find("Faulty Chip Count", integer),
+        chip_count=block.find(CHIP_COUNT, natural),
+        faulty_chip_count=block.find("Faulty Chip Count", natural),
     )

@@ -14,8 +14,9 @@ from npu_assay.device.npu_smi.errors import UnknownLayoutError
 from npu_assay.device.npu_smi.table import Form, Header, Row, header_of, rows_of
 from npu_assay.device.npu_smi.values import (
     Usage,
-    integer,
     integer_or_none,
+    natural,
+    natural_or_none,
     number_or_none,
     text_or_none,
     usage_or_none,
@@ -161,10 +162,10 @@ def _die(card_header: Header, chip_header: Header, card_row: Row, chip_row: Row,
     values = card | chip
     try:
         return InfoDie(
-            npu_id=integer(card.get("NPU", card.get("NPU ID", ""))),
-            chip_id=integer(chip["Chip"]) if "Chip" in chip else None,
-            physical_id=integer_or_none(values.get("Phy-ID", "-")),
-            device=integer_or_none(values.get("Device", "-")),
+            npu_id=natural(card.get("NPU", card.get("NPU ID", ""))),
+            chip_id=natural(chip["Chip"]) if "Chip" in chip else None,
+            physical_id=natural_or_none(values.get("Phy-ID", "-")),
+            device=natural_or_none(values.get("Device", "-")),
             name=_filled(card["Name"]),
             health=card["Health"],
             bus_id=text_or_none(chip["Bus-Id"]),
@@ -229,12 +230,12 @@ def _process(header: Header, row: Row, source: str) -> DeviceProcess:
     values = header.read(row, source)
     try:
         return DeviceProcess(
-            npu_id=integer(values.get("NPU", values.get("NPU ID", ""))),
-            chip_id=integer(values["Chip"]) if "Chip" in values else None,
-            pid=integer(values["Process id"]),
+            npu_id=natural(values.get("NPU", values.get("NPU ID", ""))),
+            chip_id=natural(values["Chip"]) if "Chip" in values else None,
+            pid=natural(values["Process id"]),
             name=values["Process name"],
-            memory_mib=integer(values["Process memory(MB)"]),
-            container_pid=integer_or_none(values.get("Process id in container", "-")),
+            memory_mib=natural(values["Process memory(MB)"]),
+            container_pid=natural_or_none(values.get("Process id in container", "-")),
         )
     except ValueError as error:
         raise UnknownLayoutError(source, row.line, f"a row of the process table ({error})") from error

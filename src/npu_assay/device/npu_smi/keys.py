@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from npu_assay.device.npu_smi.errors import UnknownLayoutError
-from npu_assay.device.npu_smi.values import integer, text_or_none
+from npu_assay.device.npu_smi.values import natural, text_or_none
 
 NPU_ID, CHIP_ID, CHIP_COUNT = "NPU ID", "Chip ID", "Chip Count"
 T = TypeVar("T")
@@ -111,7 +111,7 @@ def _by_chip(lines: list[Line], source: str) -> list[Block]:
         head.append(lines[0])
         lines = lines[1:]
     common = Block(None, None, values_of(head, source), source)
-    npu_id = common.find(NPU_ID, integer)
+    npu_id = common.find(NPU_ID, natural)
     marks = [at for at, line in enumerate(lines) if line.key == CHIP_ID]
     if not marks:
         blocks = [Block(npu_id, None, values_of([*head, *lines], source), source)]
@@ -124,7 +124,7 @@ def _by_chip(lines: list[Line], source: str) -> list[Block]:
         bounds = [*marks, len(lines)] if first else [0, *(mark + 1 for mark in marks)]
         parts = [lines[start:end] for start, end in pairwise(bounds)]
         blocks = [_chip_block(npu_id, part, source) for part in parts]
-    announced = common.find(CHIP_COUNT, integer)
+    announced = common.find(CHIP_COUNT, natural)
     if marks and announced is not None and announced != len(blocks):
         raise UnknownLayoutError(source, f"{len(blocks)} chips", f"{announced}, as Chip Count says")
     _check_each_once(blocks, source)
@@ -134,7 +134,7 @@ def _by_chip(lines: list[Line], source: str) -> list[Block]:
 def _chip_block(npu_id: int | None, lines: list[Line], source: str) -> Block:
     values = values_of(lines, source)
     block = Block(npu_id, None, values, source)
-    chip_id = block.get(CHIP_ID, integer)
+    chip_id = block.get(CHIP_ID, natural)
     return Block(npu_id, chip_id, {key: value for key, value in values.items() if key != CHIP_ID}, source)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from npu_assay.device.npu_smi.errors import UnknownLayoutError
 from npu_assay.device.npu_smi.keys import CHIP_COUNT, NPU_ID, Block, lines_of, values_of
-from npu_assay.device.npu_smi.values import integer
+from npu_assay.device.npu_smi.values import natural
 
 _TOTAL = "Total Count"
 
@@ -36,7 +36,7 @@ def parse_listing(text: str, source: str) -> Listing:
     starts = [at for at, line in enumerate(lines) if line.key == NPU_ID]
     bounds = [*starts, len(lines)]
     head = Block(None, None, values_of(lines[: bounds[0]], source), source)
-    announced = head.get(_TOTAL, integer)
+    announced = head.get(_TOTAL, natural)
     npus = tuple(
         _npu(Block(None, None, values_of(lines[start:end], source), source))
         for start, end in pairwise(bounds)
@@ -52,8 +52,8 @@ def parse_listing(text: str, source: str) -> Listing:
 
 def _npu(block: Block) -> ListedNpu:
     return ListedNpu(
-        npu_id=block.get(NPU_ID, integer),
-        chip_count=block.find(CHIP_COUNT, integer),
+        npu_id=block.get(NPU_ID, natural),
+        chip_count=block.find(CHIP_COUNT, natural),
         product_name=block.text("Product Name"),
         serial_number=block.text("Serial Number"),
     )

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from npu_assay.device.npu_smi.errors import UnknownLayoutError
-from npu_assay.device.npu_smi.values import NOT_MEASURED, integer
+from npu_assay.device.npu_smi.values import NOT_MEASURED, integer, natural
 
 _COLUMNS = ("NPU ID", "Slot ID", "Chip ID", "Chip Logic ID", "Chip Phy-ID", "Chip Name")
 _COLUMN = re.compile("|".join(sorted(_COLUMNS, key=len, reverse=True)) + r"|\S+")
@@ -98,16 +98,16 @@ def _controller(row: dict[str, str]) -> Controller:
     for column in ("Chip Logic ID", "Chip Phy-ID"):
         if row.get(column, "-") not in NOT_MEASURED:
             raise ValueError(f"{row[column]!r} for a controller's {column}")
-    return Controller(integer(row["NPU ID"]), integer(row["Chip ID"]))
+    return Controller(integer(row["NPU ID"]), natural(row["Chip ID"]))
 
 
 def _chip(row: dict[str, str]) -> MappedChip:
     def optional(column: str) -> int | None:
-        return integer(row[column]) if column in row else None
+        return natural(row[column]) if column in row else None
 
     return MappedChip(
         npu_id=integer(row["NPU ID"]),
-        chip_id=integer(row["Chip ID"]),
+        chip_id=natural(row["Chip ID"]),
         logical_id=optional("Chip Logic ID"),
         physical_id=optional("Chip Phy-ID"),
         slot_id=optional("Slot ID"),
@@ -118,7 +118,7 @@ def _chip(row: dict[str, str]) -> MappedChip:
 def _check_each_once(chips: list[MappedChip], controllers: list[Controller], source: str) -> None:
     usable = [chip for chip in chips if chip.usable]
     places = Counter((chip.npu_id, chip.chip_id) for chip in usable)
-    places.update((controller.npu_id, controller.chip_id) for controller in controllers)
+    places.update((one.npu_id, one.chip_id) for one in controllers if one.npu_id != _UNUSABLE)
     logical = Counter(chip.logical_id for chip in usable if chip.logical_id is not None)
     physical = Counter(chip.physical_id for chip in usable if chip.physical_id is not None)
     for what, ids in (("NPU ID and Chip ID", places), ("Chip Logic ID", logical), ("Chip Phy-ID", physical)):

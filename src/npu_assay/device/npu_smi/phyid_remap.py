@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from npu_assay.device.npu_smi.errors import UnknownLayoutError
 from npu_assay.device.npu_smi.keys import CHIP_ID, NPU_ID, Block, lines_of, values_of
-from npu_assay.device.npu_smi.values import integer
+from npu_assay.device.npu_smi.values import natural
 
 PHYSICAL_ID = "Chip Physical ID"
 _LOGICAL_ID = "Chip Logic ID"
@@ -45,8 +45,8 @@ def parse_phyid_remap(text: str, source: str) -> PhysicalIdRemap:
 
 def _chip(block: Block) -> RemappedChip:
     return RemappedChip(
-        physical_id=block.get(PHYSICAL_ID, integer),
-        logical_id=block.get(_LOGICAL_ID, integer),
-        npu_id=block.get(NPU_ID, integer),
-        chip_id=block.get(CHIP_ID, integer),
+        physical_id=block.get(PHYSICAL_ID, natural),
+        logical_id=block.get(_LOGICAL_ID, natural),
+        npu_id=block.get(NPU_ID, natural),
+        chip_id=block.get(CHIP_ID, natural),
     )

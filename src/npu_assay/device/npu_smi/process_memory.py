@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from npu_assay.device.npu_smi.errors import UnknownLayoutError
 from npu_assay.device.npu_smi.info import DeviceProcess
 from npu_assay.device.npu_smi.keys import CHIP_COUNT, CHIP_ID, NPU_ID
-from npu_assay.device.npu_smi.values import integer
+from npu_assay.device.npu_smi.values import natural
 
 _NOTHING = "No process in device."
 _PROCESS = re.compile(r"Process id\s*:(.*?)Process name\s*:(.*?)Process memory\(MB\)\s*:(.*)")
@@ -91,7 +91,7 @@ def parse_process_memory(text: str, source: str) -> ProcessMemory:
 
 def _id(value: str, line: str, source: str) -> int:
     try:
-        return integer(value)
+        return natural(value)
     except ValueError as error:
         raise UnknownLayoutError(source, line, f"a number ({error})") from error
 
@@ -99,6 +99,6 @@ def _id(value: str, line: str, source: str) -> int:
 def _process(found: re.Match[str], line: str, source: str) -> ChipProcess:
     pid, name, memory = (part.strip() for part in found.groups())
     try:
-        return ChipProcess(integer(pid), name, integer(memory))
+        return ChipProcess(natural(pid), name, natural(memory))
     except ValueError as error:
         raise UnknownLayoutError(source, line, f"a process ({error})") from error

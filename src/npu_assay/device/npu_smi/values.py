@@ -6,10 +6,10 @@ from dataclasses import dataclass
 #: What npu-smi writes in place of a value that it does not have.
 NOT_MEASURED = frozenset({"-", "NA", "N/A"})
 
-_INTEGER = re.compile(r"-?[0-9]{1,18}")
+_NATURAL = re.compile(r"0|[1-9][0-9]{0,17}")
 #: Few enough digits for a float to hold every one of them.
-_NUMBER = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,3})?")
-_USAGE = re.compile(r"([0-9]{1,18})\s*/\s*([0-9]{1,18})")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,3})?")
+_USAGE = re.compile(rf"({_NATURAL.pattern})\s*/\s*({_NATURAL.pattern})")
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,16 @@ class Usage:
     total: int
 
 
-def integer(text: str) -> int:
-    """A whole number. int() alone would take `1_0`, ` 1` and other scripts' digits."""
-    if not _INTEGER.fullmatch(text):
+def natural(text: str) -> int:
+    """0, 1, 2 and so on. int() alone would take `1_0`, ` 1`, `007` and other scripts' digits."""
+    if not _NATURAL.fullmatch(text):
         raise ValueError(f"{text!r} is no whole number")
     return int(text)
+
+
+def integer(text: str) -> int:
+    """The same, or below zero: an id of -1, degrees of frost."""
+    return -natural(text[1:]) if text.startswith("-") and text != "-0" else natural(text)
 
 
 def number(text: str) -> float:
@@ -44,6 +49,10 @@ def usage(text: str) -> Usage:
 
 def text_or_none(text: str) -> str | None:
     return None if text in NOT_MEASURED else text
+
+
+def natural_or_none(text: str) -> int | None:
+    return None if text in NOT_MEASURED else natural(text)
 
 
 def integer_or_none(text: str) -> int | None:
