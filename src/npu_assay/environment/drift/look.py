@@ -13,6 +13,7 @@ from npu_assay.environment.installed import Installed, all_installed
 from npu_assay.environment.requirements import Pin, read_pins
 from npu_assay.environment.tritons import is_edited_here
 from npu_assay.environment.variant import Variant
+from npu_assay.environment.venv import OtherPython
 from npu_assay.project import ADAPTATIONS
 
 
@@ -113,6 +114,17 @@ def look_at(environment: Environment) -> Look:
         python_version=version_of_venv(environment.venv),
         adaptations=environment.adaptations,
         cann=environment.cann if environment.variant.kind == "emulated" else cann_of_host(),
+    )
+
+
+def look_at_other(variant: Variant, other: OtherPython) -> Look:
+    """A venv that somebody else made, beside a variant. The emulator is built against our own ones only."""
+    return Look(
+        variant=variant,
+        site_packages=other.site_packages,
+        mend=Mend(other.python),
+        python_version=other.version,
+        cann=cann_of_host() if variant.kind == "hardware" else None,
     )
 
 
