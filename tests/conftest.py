@@ -1,6 +1,7 @@
 """Fixtures that more than one room's tests use."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from npu_assay.cache import folder_lock
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.fetch import fetch
 from npu_assay.environment.install import install
-from npu_assay.environment.lock import load_lock
+from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
 
 
 class _Echo:
@@ -28,16 +29,15 @@ class _Echo:
         click.echo(f"environment: {line}", err=True)
 
 
-@pytest.fixture(scope="session")
-def environment() -> Environment:
-    """The environment cann900-vllm018, installed with its emulator in the cache that ./assay run uses.
+def _installed(name: str) -> Environment:
+    """Install the emulated environment of that lock, in the cache that ./assay run uses.
 
-    Where it is not there yet it is fetched and then installed without network: so every cold run of the tests
-    proves `env fetch` and `env install --from`. Under xdist one worker installs while the others wait.
+    Where the default one is not there yet it is fetched and then installed without network: so every cold run of
+    the tests proves `env fetch` and `env install --from`. Under xdist one worker installs while the others wait.
     """
-    environment = Environment.of(load_lock())
-    with folder_lock(environment.cache / "tests"):
-        if not environment.is_made():
+    environment = Environment.of(load_lock(name))
+    with folder_lock(environment.cache / f"tests-{name}"):
+        if name == DEFAULT_ENVIRONMENT and not environment.is_made():
             _install_offline(environment)
         install(environment, _Echo())
     return environment
@@ -46,7 +46,7 @@ def environment() -> Environment:
 def _install_offline(environment: Environment) -> None:
     folder = environment.cache / "tests-fetched"
     try:
-        fetch(environment.variant, folder, os.uname().machine, _Echo().note)
+        fetch(environment.variant, folder, platform.machine(), _Echo().note)
         command = [sys.executable, "-m", "npu_assay", "env", "install", environment.name]
         command += ["--device", "emulated", "--from", str(folder)]
         subprocess.run([*_without_network(), *command], env=os.environ | _UNUSABLE, check=True)
@@ -71,3 +71,21 @@ def _without_network() -> list[str]:
     except OSError:
         may = False
     return prefix if may else []
+
+
+@pytest.fixture(scope="session")
+def environment() -> Environment:
+    """The default environment, cann900-vllm018, with its emulator."""
+    return _installed(DEFAULT_ENVIRONMENT)
+
+
+@pytest.fixture(scope="session")
+def torch210() -> Environment:
+    """vLLM 0.18.0 on torch 2.10, with vllm-ascend's module rebuilt."""
+    return _installed("cann900-vllm018-torch210")
+
+
+@pytest.fixture(scope="session")
+def vllm0221() -> Environment:
+    """vLLM 0.22.1 on torch 2.10."""
+    return _installed("cann900-vllm0221")

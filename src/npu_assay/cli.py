@@ -13,6 +13,7 @@ from npu_assay.pipeline.interruption import stopping
 #: Command name -> where its click command is. One line a command; the module is imported when it is used.
 COMMANDS = {
     "archive": "npu_assay.commands.archive:archive",
+    "cann": "npu_assay.commands.cann:cann",
     "device": "npu_assay.commands.device:device",
     "emulator": "npu_assay.commands.emulator:emulator",
     "env": "npu_assay.commands.env:env",

@@ -126,7 +126,7 @@ class TestNativeHighLevel:
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"round": 1}, "round: .*; settings are model, rounds"),
+            ({"round": 1}, "round: .*; settings are model, prompt_tokens"),
             ({"rounds": 0}, "rounds: .* greater than 0"),
         ],
     )

@@ -4,6 +4,8 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
+from npu_assay.cann.files.install_info import parse_toolkit_install_info
+from npu_assay.cann.files.reading import read_version_file
 from npu_assay.errors import UnusableError
 
 
@@ -40,19 +42,9 @@ class CannTree:
 
     def innerversion(self) -> str:
         """The build that this CANN says it is. Raises UnusableError when it does not say."""
-        try:
-            text = self.install_info.read_text()
-        except OSError as error:
-            raise UnusableError(
-                f"{self.install_info}: can't read CANN's version: {error.strerror}"
-            ) from error
-        return innerversion(text, str(self.install_info))
-
-
-def innerversion(text: str, where: str) -> str:
-    """The value of `innerversion=` in an ascend_toolkit_install.info; UnusableError when there is none."""
-    for line in text.splitlines():
-        key, equals, value = line.partition("=")
-        if equals and key.strip() == "innerversion" and value.strip():
-            return value.strip()
-    raise UnusableError(f"{where}: no line innerversion=..., so this CANN can't be told from another")
+        file = read_version_file(self.install_info, parse_toolkit_install_info)
+        if file is None:
+            raise UnusableError(f"{self.install_info}: not there, so this CANN can't be told from another")
+        if file.value is None or file.value.innerversion is None:
+            raise UnusableError(file.problem or f"{self.install_info}: no innerversion")
+        return file.value.innerversion

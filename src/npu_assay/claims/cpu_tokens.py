@@ -11,7 +11,6 @@ from npu_assay.claims.rule import Rule
 from npu_assay.evidence.jsonlines import read_rows
 from npu_assay.evidence.manifest import first_problem
 
-STAGE = "native-high-level"
 FILE = "results/tokens-equal-cpu.jsonl"
 
 
@@ -31,6 +30,9 @@ class CpuTokensRule(Rule):
     name = "cpu-tokens"
     version = 1
 
+    def __init__(self, stage: str) -> None:
+        self._stage = stage
+
     def check(self, case: Case) -> Iterator[Finding]:
         path = case.archive.root / FILE
         if not path.exists():
@@ -39,10 +41,10 @@ class CpuTokensRule(Rule):
         yield from self._compare(path)
 
     def _nothing_compared(self, case: Case) -> Finding:
-        stage = case.manifest.stage(STAGE)
+        stage = case.manifest.stage(self._stage)
         dtype = stage.settings.get("dtype") if stage else None
         tiny = case.manifest.device.kind == "emulated" and case.manifest.model is None
-        if tiny and dtype in (None, "float32") and case.was_run(STAGE):
+        if tiny and dtype in (None, "float32") and case.was_run(self._stage):
             return self.inconclusive(f"no {FILE}: the tiny model's tokens were not compared with a CPU's")
         return self.not_applicable(f"no {FILE}: tokens were not compared with a CPU's")
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 
+from npu_assay.cann.versions import EMULATED
 from npu_assay.claims.case import Case
 from npu_assay.claims.identity import IDENTITY, STAGE, says_emulated
 
@@ -28,8 +29,11 @@ def _signs(case: Case) -> Iterator[str]:
         identity = ""
     if str(identity).upper().startswith("EMULATED"):
         yield f"environment.json says {identity!r}"
-    for path in sorted(case.archive.device.glob("*.txt")):
+    for path in sorted(case.archive.cann.glob("*/*")):
+        if path.is_file() and EMULATED.encode() in path.read_bytes():
+            yield f"{path.relative_to(case.archive.root)} says {EMULATED}"
+    for path in sorted(case.archive.device.rglob("*.txt")):
         lines = path.read_bytes().decode(errors="replace").split("\n") if path.is_file() else []
         for number, text in enumerate(lines, start=1):
             if "emulated" in text.lower():
-                yield f"device/{path.name}:{number} says {text.strip()!r}"
+                yield f"{path.relative_to(case.archive.root)}:{number} says {text.strip()!r}"

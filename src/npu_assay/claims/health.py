@@ -1,42 +1,125 @@
-"""The devices' health, judged again from npu-smi's raw output."""
+"""The devices' health before and after the run, judged again from npu-smi's raw output."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
-from npu_assay.claims.case import Case
+from npu_assay.claims.case import Case, Mode
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
-from npu_assay.device.health import assess
-from npu_assay.device.stored import read_outputs
+from npu_assay.device.answers import Answers
+from npu_assay.device.die import Die
+from npu_assay.device.health import changes, faults_of, uses_of
+from npu_assay.device.host import Host, join
+from npu_assay.device.npu_smi.health import HealthReport
+from npu_assay.device.npu_smi.info import Info
+from npu_assay.device.npu_smi.listing import Listing
+from npu_assay.device.npu_smi.mapping import ChipMapping
+from npu_assay.device.overrides import PREFIX, SKIP, HealthLog, Place, read_log
+from npu_assay.device.stored import read_answers
+
+BEFORE, AFTER = "health", "health-after"
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What one of the two stages left."""
+
+    stage: str
+    folder: Evidence
+    answers: Answers
+    host: Host
+    log: HealthLog
+
+    @property
+    def judged(self) -> list[Die]:
+        """The dies whose health counts: by the log, which may be an override's; all where it says nothing."""
+        return self._named(self.log.looked_at)
+
+    @property
+    def seen(self) -> list[Die]:
+        """The dies that the run could use."""
+        return self._named(self.log.seen)
+
+    def _named(self, places: frozenset[Place] | None) -> list[Die]:
+        return [die for die in self.host.dies if places is None or (die.npu_id, die.chip_id) in places]
 
 
 class HealthRule(Rule):
-    """Every device was healthy, and there were as many as the manifest says."""
+    """Before: all dies healthy and free, as many as the manifest says. After: the same, and nothing left."""
 
     name = "health"
-    version = 1
-    stage = "health"
+    version = 2
 
     def check(self, case: Case) -> Iterator[Finding]:
-        if not case.was_run(self.stage):
-            yield self.stage_not_run(self.stage)
+        if not case.was_run(BEFORE):
+            yield self.stage_not_run(BEFORE)
             return
-        folder = Evidence("device")
-        outputs = read_outputs([case.archive.device])
-        assessment = assess(outputs)
-        for problem in assessment.problems:
-            yield self.failed(problem, folder)
-        dies, recorded = len(assessment.devices), case.manifest.device.dies
+        before = _side(case, BEFORE, case.archive.device)
+        recorded = case.manifest.device.dies
+        yield from self._judge(case, before, self._problems_before(before, recorded))
+        if not case.was_run(AFTER):
+            yield self.stage_not_run(AFTER)
+            return
+        after = _side(case, AFTER, case.archive.device_after)
+        yield from self._judge(case, after, changes(before.host, after.host, after.seen))
+
+    def _problems_before(self, side: _Side, recorded: int) -> list[str]:
+        dies = len(side.host.dies)
+        problems = [] if side.host.emulated else uses_of(side.seen)
         if dies != recorded:
-            yield self.failed(f"dies: npu-smi shows {dies}, the manifest says {recorded}", folder)
-            return
-        missing = [
-            f"npu-smi info {option} is missing"
-            for option, output in (("-m", outputs.mapping), ("-l", outputs.listing))
-            if output is None
-        ]
-        if len(outputs.health) < dies:
-            missing.append(f"{len(outputs.health)} outputs of npu-smi info -t health")
-        if missing:
-            yield self.inconclusive(f"{dies} dies, but {' and '.join(missing)}", folder)
-        elif assessment.healthy:
-            yield self.passed(f"dies: {dies}, all healthy", folder)
+            problems.append(f"dies: npu-smi shows {dies}, the manifest says {recorded}")
+        return problems
+
+    def _judge(self, case: Case, side: _Side, more: list[str]) -> Iterator[Finding]:
+        """Every problem; without one, what keeps it from being a pass; without that, a pass."""
+        problems = [*side.host.problems, *([] if side.log.skipped else faults_of(side.judged)), *more]
+        if side.answers.one(Info) is None:
+            problems.append("no npu-smi info, without which nothing is known of the dies' use")
+        for problem in problems:
+            yield self.failed(f"{side.stage}: {problem}", side.folder)
+        gaps = _gaps(side)
+        if side.log.skipped:
+            message = f"{side.stage}: {SKIP}=1 left out the health query, so no health was measured"
+            limited = case.mode is Mode.LIMITED
+            yield (self.not_applicable if limited else self.inconclusive)(message, case.log_of(side.stage))
+        elif gaps:
+            yield self.inconclusive(
+                f"{side.stage}: {len(side.host.dies)} dies, but {' and '.join(gaps)}", side.folder
+            )
+        elif not problems:
+            override = f", as {side.log.override} says" if side.log.override else ""
+            judged = f"{len(side.judged)} of {len(side.host.dies)} dies judged{override}, all healthy"
+            left = ", nothing left on them" if side.stage == AFTER else ""
+            yield self.passed(f"{side.stage}: {judged}{left}", side.folder)
+
+
+def _side(case: Case, stage: str, folder: Path) -> _Side:
+    answers = read_answers([folder])
+    log = read_log(line.text for line in case.log_lines(stage, PREFIX))
+    place = Evidence(folder.relative_to(case.archive.root).as_posix())
+    return _Side(stage, place, answers, join(answers), log)
+
+
+def _gaps(side: _Side) -> list[str]:
+    """What was not measured, or not of the dies that were used."""
+    gaps = [
+        f"npu-smi info {option} is missing"
+        for option, kind in (("-m", ChipMapping), ("-l", Listing))
+        if side.answers.one(kind) is None
+    ]
+    asked = {(answer.npu_id, answer.chip_id) for answer, _ in side.answers.of(HealthReport)}
+    missing = [die.place for die in side.judged if (die.npu_id, die.chip_id) not in asked]
+    if missing:
+        gaps.append(f"npu-smi info -t health is missing for {', '.join(missing)}")
+    if not side.judged:
+        gaps.append("none of them was looked at")
+    apart = [die.place for die in side.seen if die not in side.judged]
+    if apart:
+        gaps.append(
+            f"the run could use {', '.join(apart)}, which {side.log.override or 'it'} did not look at"
+        )
+    unknown = [die.place for die in side.seen if die.processes is None]
+    if unknown:
+        gaps.append(f"npu-smi info shows no process table for {', '.join(unknown)}")
+    return gaps

@@ -12,7 +12,7 @@ from npu_assay.errors import UsageError
 STAGE = "versions-and-paths"
 #: Lines that the suites print; see suites/support/cann.py.
 IDENTITY = "cann-identity: "
-_PROCESS_MAP = "process-map: "
+PROCESS_MAP = "process-map: "
 _EMULATED = "EMULATED"
 _HARDWARE = "hardware"
 _LIBRARY = "libascendcl.so"
@@ -88,7 +88,7 @@ class IdentityRule(Rule):
                 continue
             paths = list(_loaded_by(case, stage))
             if not paths:
-                yield self.failed(f"no line `{_PROCESS_MAP}.../{_LIBRARY}` in the log", case.log_of(stage))
+                yield self.failed(f"no line `{PROCESS_MAP}.../{_LIBRARY}` in the log", case.log_of(stage))
             for path, place in paths:
                 loaded.setdefault(path, []).append(place)
         places = [place for found in loaded.values() for place in found]
@@ -101,7 +101,7 @@ class IdentityRule(Rule):
 
 def _loaded_by(case: Case, stage: str) -> Iterator[tuple[str, Evidence]]:
     """The paths of libascendcl that processes of the stage had loaded."""
-    for line in case.log_lines(stage, _PROCESS_MAP):
-        path = line.text.removeprefix(_PROCESS_MAP)
+    for line in case.log_lines(stage, PROCESS_MAP):
+        path = line.text.removeprefix(PROCESS_MAP)
         if path != line.text and PurePosixPath(path).name.startswith(_LIBRARY):
             yield path, line.evidence

@@ -1,6 +1,7 @@
-"""Published results: the rules for an archive, by the pipeline that reproduces the result."""
+"""The rules for an archive, by pipeline; a published result is what one of them reproduces."""
 
 from npu_assay.claims.artefacts import ArtefactsRule
+from npu_assay.claims.cann import CannRule
 from npu_assay.claims.cpu_tokens import CpuTokensRule
 from npu_assay.claims.health import HealthRule
 from npu_assay.claims.identity import IdentityRule
@@ -12,21 +13,45 @@ from npu_assay.claims.stages import StagesRule
 from npu_assay.claims.static_checks import CompileallRule, RuffRule
 from npu_assay.claims.versions import VersionsRule
 
+_COMPONENTS = ("torch", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")
+
 #: KV cache offloading to the host, native backend, one Ascend 910B3: three rounds with prompts of 300 tokens.
 _KV_OFFLOAD: tuple[Rule, ...] = (
     StagesRule(
-        ("versions-and-paths", "health", "ruff", "compileall", "unit", "native-transfer", "native-high-level")
+        (
+            "cann",
+            "versions-and-paths",
+            "health",
+            "ruff",
+            "compileall",
+            "unit",
+            "native-transfer",
+            "native-high-level",
+            "health-after",
+        )
     ),
+    CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
-    VersionsRule(("torch", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")),
+    VersionsRule(_COMPONENTS),
     ArtefactsRule(),
     HealthRule(),
     RuffRule(),
     CompileallRule(),
     PytestRule(("unit", "native-transfer", "native-high-level")),
     OffloadRoundsRule("native"),
-    CpuTokensRule(),
+    CpuTokensRule("native-high-level"),
     ProtocolRule("native-high-level", {"rounds": 3, "prompt_tokens": 300}),
 )
 
-RULES_OF_PIPELINE = {"kv-offload": _KV_OFFLOAD}
+#: No published result: that the environment's engine runs, and computes what the CPU does.
+_ENGINE: tuple[Rule, ...] = (
+    StagesRule(("versions-and-paths", "health", "ruff", "engine")),
+    IdentityRule(("engine",)),
+    VersionsRule(_COMPONENTS),
+    HealthRule(),
+    RuffRule(),
+    PytestRule(("engine",)),
+    CpuTokensRule("engine"),
+)
+
+RULES_OF_PIPELINE = {"kv-offload": _KV_OFFLOAD, "engine": _ENGINE}

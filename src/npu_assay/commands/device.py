@@ -1,17 +1,24 @@
 """`npu-assay device`: NPUs, live or from stored npu-smi output."""
 
-import dataclasses
-import json
 import os
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from npu_assay.device.health import Assessment, assess
+from npu_assay.device.answers import Answers
+from npu_assay.device.choice import run_on, take_free_dies
+from npu_assay.device.container import in_container
+from npu_assay.device.device_map import MappedDie, map_devices
+from npu_assay.device.die import Die, Strict
+from npu_assay.device.health import changes, faults_of, uses_of
+from npu_assay.device.host import join, unsupported
+from npu_assay.device.nodes import read_nodes
+from npu_assay.device.overrides import Overrides, dies_seen, dies_to_judge, log_lines
 from npu_assay.device.query import NpuSmi
-from npu_assay.device.stored import read_outputs
+from npu_assay.device.reports import DeviceHealth, DeviceList, DeviceMapReport
+from npu_assay.device.stored import read_answers
+from npu_assay.device.visible import RT_VISIBLE_DEVICES
 from npu_assay.errors import AssayError, UsageError
 
 _FROM = click.option(
@@ -22,21 +29,55 @@ _FROM = click.option(
     metavar="FILE",
     help="Stored npu-smi output instead of a live npu-smi: a file, or a folder of .txt files; repeatable.",
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_DEV = click.option(
+    "--dev", type=click.Path(path_type=Path), help="Folder with the device nodes.  [default: /dev]"
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON; schemas: src/npu_assay/schemas.")
 
 
 @click.group()
 def device() -> None:
-    """List NPUs and judge their health."""
+    """List NPUs, map their ids, judge their health, and run on free ones."""
 
 
 @device.command("list")
 @_FROM
 @_JSON
 def list_devices(stored: tuple[Path, ...], as_json: bool) -> None:
-    """List the devices."""
-    assessment = _assess(stored, raw=None)
-    _print(assessment, as_json, lambda: click.echo(f"npu-smi {assessment.npu_smi_version}"))
+    """List the dies."""
+    host = join(read_answers(stored) if stored else NpuSmi(os.environ).answers())
+    if as_json:
+        _print_json(DeviceList.of(host))
+        return
+    _print_dies(host.dies)
+    _print_lines((*host.problems, *host.notes))
+    click.echo(f"npu-smi {host.npu_smi_version or 'of unknown version'}")
+
+
+@device.command("map")
+@_FROM
+@_DEV
+@_JSON
+def map_command(stored: tuple[Path, ...], dev: Path | None, as_json: bool) -> None:
+    """Show which logical id, physical id and device node belong together; exit 1 where they contradict."""
+    nodes = None if stored and dev is None else read_nodes(dev or Path("/dev"))
+    if stored:
+        answers = read_answers(stored)
+    else:
+        known = () if nodes is None or in_container() else nodes.dies
+        answers = NpuSmi(os.environ).answers(health="none", nodes=known)
+    host = join(answers)
+    here = nodes is not None  # stored output alone may be of another host, where our variables mean nothing
+    device_map = map_devices(host, None if host.emulated else nodes, os.environ if here else {})
+    if as_json:
+        _print_json(DeviceMapReport.of(host, device_map))
+    else:
+        for die in device_map.dies:
+            click.echo(_mapped(die))
+        _print_lines((*device_map.problems, *host.notes))
+        click.echo(f"dies: {len(device_map.dies)}, problems: {len(device_map.problems)}")
+    if device_map.problems:
+        raise AssayError(f"the ids contradict each other: {device_map.problems[0]}")
 
 
 @device.command()
@@ -44,42 +85,117 @@ def list_devices(stored: tuple[Path, ...], as_json: bool) -> None:
 @click.option(
     "--raw", type=click.Path(path_type=Path), help="Keep npu-smi's raw output and devices.json here."
 )
+@click.option("--idle", is_flag=True, help="A die that somebody uses is a problem too.")
+@click.option(
+    "--after",
+    "before",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Compare with the raw output from before a run: the same dies, and no process left on them.",
+)
 @_JSON
-def health(stored: tuple[Path, ...], raw: Path | None, as_json: bool) -> None:
-    """Judge the devices: exit 1 if one is not healthy, 4 if npu-smi can't be used."""
-    assessment = _assess(stored, raw)
-    if raw is not None:
-        (raw / "devices.json").write_text(_as_json(assessment) + "\n")
+def health(
+    stored: tuple[Path, ...], raw: Path | None, idle: bool, before: Path | None, as_json: bool
+) -> None:
+    """Judge the dies that a process sees here: exit 1 if one is not healthy, 4 if npu-smi can't be used.
 
-    def verdict() -> None:
-        for problem in assessment.problems:
-            click.echo(problem)
-        click.echo(f"devices: {len(assessment.devices)}, problems: {len(assessment.problems)}")
-
-    _print(assessment, as_json, verdict)
-    if not assessment.healthy:
-        raise AssayError(f"not healthy: {assessment.problems[0]}")
-
-
-def _assess(stored: tuple[Path, ...], raw: Path | None) -> Assessment:
+    NPU_INDEX and NPU_CHIP_INDEX name another die to judge; SKIP_NPU_HEALTH_CHECK=1 leaves out the health
+    query, which is printed, and makes the run no formal one.
+    """
     if stored and raw is not None:
         raise UsageError("--raw keeps what a live npu-smi says; it has no use with --from")
-    return assess(read_outputs(stored) if stored else NpuSmi(os.environ, raw).outputs())
-
-
-def _as_json(assessment: Assessment) -> str:
-    document: dict[str, Any] = {"schema_version": 1} | dataclasses.asdict(assessment)
-    return json.dumps(document | {"healthy": assessment.healthy}, indent=2)
-
-
-def _print(assessment: Assessment, as_json: bool, conclude: Callable[[], None]) -> None:
+    variables = {} if stored else os.environ  # which are about this host
+    overrides = Overrides.of(variables)
+    answers = _answers(stored, raw, overrides)
+    host = join(answers)
+    seen = dies_seen(host, variables)
+    judged = dies_to_judge(host, overrides, seen)
+    problems = [*host.problems, *([] if overrides.skip else faults_of(judged))]
+    if idle:
+        free = f"free ones: {RT_VISIBLE_DEVICES}, or `npu-assay device exec`"
+        problems += [f"{use}; a run wants {free}" for use in uses_of(seen)]
+    if before is not None:
+        problems += changes(join(read_answers([before])), host, seen)
+    report = DeviceHealth(
+        npu_smi_version=host.npu_smi_version,
+        devices=host.dies,
+        problems=tuple(problems),
+        notes=(*host.notes, *unsupported(answers)),
+        judged=tuple(die.place for die in judged),
+        override=overrides.words or None,
+        skipped=overrides.skip,
+        healthy=not problems,
+    )
+    if raw is not None:
+        (raw / "devices.json").write_text(_as_json(report) + "\n")
     if as_json:
-        click.echo(_as_json(assessment))
-        return
-    for die in assessment.devices:
-        logic = "-" if die.logic_id is None else die.logic_id
-        click.echo(
-            f"NPU {die.npu_id} chip {die.chip_id} logic id {logic}: {die.name}, {die.health}, "
-            f"HBM {die.hbm_total_mib} MiB, {die.bus_id}"
-        )
-    conclude()
+        _print_json(report)
+    else:
+        _print_dies(host.dies)
+        _print_lines((*report.problems, *report.notes))
+        _print_lines(log_lines(overrides, judged, seen))
+        click.echo(f"devices: {len(host.dies)}, problems: {len(problems)}")
+    if problems:
+        raise AssayError(f"not healthy: {problems[0]}")
+
+
+@device.command("exec", context_settings={"ignore_unknown_options": True})
+@click.option("--dies", "count", type=click.IntRange(1), default=1, show_default=True, help="How many.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+def exec_command(count: int, command: tuple[str, ...]) -> None:
+    """Run a command on free dies, which no other `device exec` gets as long as it runs.
+
+    Free is a healthy die without a process and without more memory in use than the driver's own. The command
+    sees these dies alone (ASCEND_RT_VISIBLE_DEVICES) and takes this process's place: signals reach it, and
+    its exit code is the exit code. Exit 4 when too few dies are free, with the reason for each.
+    """
+    nodes = () if in_container() else read_nodes().dies
+    host = join(NpuSmi(os.environ).answers(nodes=nodes))
+    taken = take_free_dies(host, count, os.environ)
+    _print_lines([f"npu-assay: on {die.place}, logical id {die.visible_id}" for die in taken.dies], err=True)
+    run_on(taken, command, os.environ)
+
+
+def _answers(stored: tuple[Path, ...], raw: Path | None, overrides: Overrides) -> Answers:
+    if stored:
+        return read_answers(stored)
+    return NpuSmi(os.environ, raw).answers(health="none" if overrides.skip else "all")
+
+
+def _as_json(report: Strict) -> str:
+    return report.model_dump_json(indent=2)
+
+
+def _print_json(report: Strict) -> None:
+    click.echo(_as_json(report))
+
+
+def _print_lines(lines: Iterable[str], *, err: bool = False) -> None:
+    for line in lines:
+        click.echo(line, err=err)
+
+
+def _print_dies(dies: Iterable[Die]) -> None:
+    for die in dies:
+        memory = die.hbm or die.memory
+        facts = [
+            die.name or "unnamed",
+            die.health or "health unknown",
+            f"{'HBM' if die.hbm else 'memory'} {memory.total_mib} MiB" if memory else "memory unknown",
+            die.bus_id or "no bus id",
+        ]
+        facts += [f"process {one.pid} {one.name} {one.memory_mib} MiB" for one in die.processes or ()]
+        click.echo(f"{die.place} logical id {_or_dash(die.logical_id)}: {', '.join(facts)}")
+
+
+def _mapped(die: MappedDie) -> str:
+    index = "not seen by a process" if die.index is None else f"device {die.index} of a process"
+    node = "no node" if die.node is None else f"{die.node} (by {die.node_by})"
+    return (
+        f"{die.place}: logical id {_or_dash(die.logical_id)}, physical id {_or_dash(die.physical_id)}, "
+        f"{node}, {index}"
+    )
+
+
+def _or_dash(number: int | None) -> str:
+    return "-" if number is None else str(number)

@@ -6,7 +6,8 @@ from typing import Any, cast
 
 import click
 
-from npu_assay.device.kind import Wanted, hardware_nodes
+from npu_assay.device.kind import Wanted
+from npu_assay.device.nodes import read_nodes
 from npu_assay.environment.lock import Kind, Lock
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -31,7 +32,7 @@ def variant_kind(wanted: str, dev: Path = Path("/dev")) -> Kind:
     """
     word = cast(Wanted, wanted)
     if word == "auto":
-        return "hardware" if hardware_nodes(dev) else "emulated"
+        return "hardware" if read_nodes(dev).dies else "emulated"
     return "hardware" if word == "npu" else "emulated"
 
 

@@ -1,86 +1,48 @@
-"""Are the devices fit for a run? Judged from npu-smi's output alone, live or stored."""
+"""Are dies fit for a run, and are they as they were after it? Judged from npu-smi's output alone."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from npu_assay.device.stored import Outputs
-
-_HEALTHY = "OK"
-
-
-@dataclass(frozen=True)
-class Device:
-    """One die, as far as npu-smi describes it."""
-
-    npu_id: int
-    chip_id: int
-    logic_id: int | None
-    """None without `npu-smi info -m`."""
-    name: str
-    bus_id: str
-    health: str
-    hbm_total_mib: int
+from npu_assay.device.die import Die
+from npu_assay.device.host import Host
+from npu_assay.device.idle import use_of
+from npu_assay.device.npu_smi.health import HEALTHY
 
 
-@dataclass(frozen=True)
-class Assessment:
-    """The devices and everything that is wrong with them."""
-
-    npu_smi_version: str
-    devices: tuple[Device, ...]
-    problems: tuple[str, ...]
-
-    @property
-    def healthy(self) -> bool:
-        return not self.problems
-
-
-def assess(outputs: Outputs) -> Assessment:
-    """Judge every device: healthy, with its HBM; and all of npu-smi's outputs speak of the same chips."""
-    logic_ids = {}
-    if outputs.mapping is not None:
-        logic_ids = {(chip.npu_id, chip.chip_id): chip.logic_id for chip in outputs.mapping.chips}
-    devices = tuple(
-        Device(
-            npu_id=card.npu_id,
-            chip_id=card.chip_id,
-            logic_id=logic_ids.get((card.npu_id, card.chip_id)),
-            name=card.name,
-            bus_id=card.bus_id,
-            health=card.health,
-            hbm_total_mib=card.hbm_mib.total,
-        )
-        for card in outputs.info.cards
-    )
-    return Assessment(outputs.info.version, devices, tuple(_problems(outputs, devices)))
-
-
-def _problems(outputs: Outputs, devices: tuple[Device, ...]) -> list[str]:
-    problems = []
-    for device in devices:
-        who = f"NPU {device.npu_id} chip {device.chip_id}"
-        if device.health != _HEALTHY:
-            problems.append(f"{who}: health is {device.health}, expected {_HEALTHY}")
-        if device.hbm_total_mib <= 0:
-            problems.append(f"{who}: HBM of {device.hbm_total_mib} MiB, expected more than 0")
-    for source, report in outputs.health.items():
-        if report.status != _HEALTHY:
-            problems.append(
-                f"{source}: health is {report.status}, expected {_HEALTHY} "
-                f"(error code {report.error_code}, {report.error_information})"
+def faults_of(dies: Iterable[Die]) -> list[str]:
+    """What is wrong with each die: its health, and no memory at all."""
+    faults = []
+    for die in dies:
+        if die.health is None:
+            faults.append(f"{die.place}: its health is not known; ask npu-smi info too")
+        elif die.health != HEALTHY:
+            error = f" (error code {die.error_code or 'none'}, {die.error_information or 'no information'})"
+            faults.append(
+                f"{die.place}: health is {die.health}, expected {HEALTHY}" + (error if die.error_code else "")
             )
-    shown = {(device.npu_id, device.chip_id) for device in devices}
-    if outputs.mapping is not None:
-        unusable = [chip for chip in outputs.mapping.chips if not chip.usable]
-        problems += [
-            f"chip {chip.chip_id} ({chip.name}): NPU ID {chip.npu_id}, unusable" for chip in unusable
-        ]
-        mapped = {(chip.npu_id, chip.chip_id) for chip in outputs.mapping.chips if chip.usable}
-        problems += [
-            f"NPU {npu} chip {chip}: in only one of npu-smi info and info -m"
-            for npu, chip in sorted(shown ^ mapped)
-        ]
-    if outputs.listing is not None:
-        listed = {npu.npu_id for npu in outputs.listing.npus}
-        for npu in sorted(listed ^ {npu for npu, _ in shown}):
-            problems.append(f"NPU {npu}: in only one of npu-smi info and info -l")
-    return problems
+        if die.hbm is None and die.memory is None and die.bus_id is not None:
+            faults.append(f"{die.place}: no HBM and no other memory, expected some")
+    return faults
+
+
+def uses_of(dies: Iterable[Die]) -> list[str]:
+    """Which dies somebody uses: a run must not share one."""
+    return [f"{die.place}: {use}" for die in dies if (use := use_of(die))]
+
+
+def changes(before: Host, after: Host, dies: Iterable[Die]) -> list[str]:
+    """What a run left: dies that are gone or new, and processes on `dies` (of after) that were not there."""
+    old, new = ({(die.npu_id, die.chip_id) for die in host.dies} for host in (before, after))
+    faults = [
+        f"NPU {npu} chip {chip}: there before the run, gone after it"
+        for npu, chip in sorted(old - new, key=str)
+    ]
+    faults += [f"NPU {npu} chip {chip}: not there before the run" for npu, chip in sorted(new - old, key=str)]
+    were_there = {
+        (die.npu_id, die.chip_id, process.pid) for die in before.dies for process in die.processes or ()
+    }
+    for die in dies:
+        for process in die.processes or ():
+            if (die.npu_id, die.chip_id, process.pid) not in were_there:
+                who = f"process {process.pid} ({process.name or 'no name'}, {process.memory_mib} MiB)"
+                faults.append(f"{die.place}: {who} was left on it")
+    return faults

@@ -3,14 +3,10 @@
 from pathlib import Path
 from typing import Literal
 
+from npu_assay.device.nodes import read_nodes
 from npu_assay.errors import UnusableError
 
 Wanted = Literal["auto", "npu", "emulated"]
-
-
-def hardware_nodes(dev: Path = Path("/dev")) -> list[str]:
-    """The NPUs that the driver shows: /dev/davinci0, /dev/davinci1, ..."""
-    return sorted(path.name for path in dev.glob("davinci[0-9]*"))
 
 
 def choose_kind(wanted: Wanted, dev: Path = Path("/dev")) -> tuple[Literal["emulated"], str]:
@@ -19,14 +15,14 @@ def choose_kind(wanted: Wanted, dev: Path = Path("/dev")) -> tuple[Literal["emul
     Hardware needs a provider of CANN for the host, which this release does not have: UnusableError, so that
     nobody takes an emulated run for one on the NPU that he has.
     """
-    nodes = hardware_nodes(dev)
+    nodes = read_nodes(dev).dies
     if wanted == "emulated":
         return "emulated", "emulated, as asked for"
     if wanted == "npu" and not nodes:
         raise UnusableError(f"--device npu: there is no {dev}/davinci*, so no NPU; use --device emulated")
     if nodes:
         raise UnusableError(
-            f"--device {wanted}: {dev}/{nodes[0]} needs a host provider of CANN, not in this release; "
+            f"--device {wanted}: {dev}/davinci{nodes[0]} needs a host provider of CANN, not in this release; "
             f"use --device emulated"
         )
     return "emulated", f"emulated, as there is no {dev}/davinci*"

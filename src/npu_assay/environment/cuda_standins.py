@@ -3,7 +3,8 @@
 The dynamic loader wants every library that is NEEDED, and in it every versioned symbol. So for each of
 NVIDIA's libraries that `import torch` needs and that is not there, a small one is compiled: every symbol that
 torch asks of it is a function that returns 100, cudaErrorNoDevice (CUDA runtime API, error codes): torch sees
-no GPU. Nothing of CUDA is copied or downloaded; the names come from torch's own libraries.
+no GPU. Those that put an error into words return words, or torch would look for them at address 100. Nothing
+of CUDA is copied or downloaded; the names come from torch's own libraries.
 """
 
 import re
@@ -22,6 +23,8 @@ from npu_assay.errors import UnusableError
 from npu_assay.logged import first_error, run_logged
 
 _NVIDIA = re.compile(r"lib(cu|nv|nccl)")
+#: cudaGetErrorString, cudaGetErrorName, cudnnGetErrorString, ncclGetLastError and such return a C string.
+_IN_WORDS = re.compile(r"Get(Error|Last|Result|Status)\w*(String|Name)$|^ncclGetLastError$")
 
 #: What `import torch` loads first; everything else is NEEDED by these or by what they need.
 TORCH = ("torch/lib/libtorch_global_deps.so", "torch/lib/libtorch_python.so")
@@ -53,7 +56,7 @@ class StandIn:
     def source(self) -> str:
         """Its C source."""
         names = sorted(name for symbols in self.symbols.values() for name in symbols)
-        return "".join(f"int {name}(void) {{ return 100; }}\n" for name in names) or "typedef int nothing;\n"
+        return "".join(map(_function, names)) or "typedef int nothing;\n"
 
     def version_script(self) -> str:
         """Its linker version script; empty when no symbol has a version."""
@@ -62,6 +65,12 @@ class StandIn:
             for version, names in sorted(self.symbols.items())
             if version
         )
+
+
+def _function(name: str) -> str:
+    if _IN_WORDS.search(name):
+        return f'const char *{name}(void) {{ return "no CUDA device: this is a stand-in for CUDA"; }}\n'
+    return f"int {name}(void) {{ return 100; }}\n"
 
 
 def read_library(path: Path) -> Library:

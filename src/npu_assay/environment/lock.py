@@ -17,6 +17,7 @@ source = "index"            # see Source
 sha256 = { x86_64 = "...", aarch64 = "..." }
 deviation = "..."           # where and why this departs from upstream's matrix
 notes = ["..."]             # what is known about exactly this version; doctor shows it
+rebuilt = "module"          # of the wheel: compiled again here, from the sdist, whose hash is given too
 
 [components.cann]
 version = "9.0.0"
@@ -103,11 +104,15 @@ class Component(_Strict):
     """The name of the artefact of source run-packages or vendor-index; {architecture} stands in for it."""
     sha256: dict[Architecture | Literal["sdist"], Sha256] = {}
     """By architecture. `sdist`: the source distribution, built here where an architecture has no own hash."""
+    rebuilt: Text | None = None
+    """The module of the wheel that is compiled again here, from the sdist, for the installed torch."""
     deviation: Text | None = None
     notes: tuple[Text, ...] = ()
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
+        if self.rebuilt and "sdist" not in self.sha256:
+            raise ValueError(f"{self.rebuilt} is rebuilt from the sdist: sha256 needs sdist")
         if self.source in ("index", "vendor-index", "run-packages") and not self.sha256:
             raise ValueError(f"a component from {self.source} needs sha256")
         if self.source in ("vendor-index", "run-packages") and not self.file:

@@ -7,9 +7,7 @@ byte, the known one.
 """
 
 import ast
-import csv
 import hashlib
-import io
 import py_compile
 import re
 from collections.abc import Callable
@@ -17,8 +15,7 @@ from dataclasses import dataclass
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from npu_assay.environment.installed import installed
-from npu_assay.environment.record import digest_of
+from npu_assay.environment.record_repair import repair_record
 from npu_assay.errors import UnusableError
 
 #: The version whose files are known.
@@ -159,7 +156,7 @@ def apply(site_packages: Path, edits: tuple[Edit, ...] = EDITS) -> bool:
         path.write_bytes(content)
         if path.suffix == ".py" and Path(cache_from_source(str(path))).exists():
             py_compile.compile(str(path), doraise=True)
-    _repair_record(site_packages, [edit.path for edit in edits])
+    repair_record(site_packages, "triton-ascend", [edit.path for edit in edits])
     if left := left_overs(site_packages / "triton"):
         raise UnusableError(
             f"triton-ascend: the edit leaves {LEFT_OVERS.pattern.decode()} in {', '.join(left)}"
@@ -189,25 +186,6 @@ def _edited(site_packages: Path, edit: Edit) -> bytes | None:
     if (result := hashlib.sha256(edited).hexdigest()) != edit.after:
         raise UnusableError(f"{path}: the edit gives sha256 {result}, expected {edit.after}; not touched")
     return edited
-
-
-def _repair_record(site_packages: Path, paths: list[str]) -> None:
-    """Write the files' present hashes and sizes into RECORD, as PyPA's specification of it says."""
-    distribution = installed(site_packages).get("triton-ascend")
-    if distribution is None or not (record := distribution.dist_info / "RECORD").is_file():
-        raise UnusableError(f"{site_packages}: no RECORD of triton-ascend; install it from its wheel")
-    rows = list(csv.reader(io.StringIO(record.read_text())))
-    missing = set(paths) - {row[0] for row in rows}
-    if missing:
-        raise UnusableError(f"{record}: does not list {', '.join(sorted(missing))}")
-    for row in rows:
-        if row[0] in paths:
-            content = (site_packages / row[0]).read_bytes()
-            row[1:] = [f"sha256={digest_of(content)}", str(len(content))]
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    if out.getvalue() != record.read_text():
-        record.write_text(out.getvalue())
 
 
 def left_overs(tree: Path) -> list[str]:

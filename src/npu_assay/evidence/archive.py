@@ -41,6 +41,16 @@ class Archive:
         return self.root / "device"
 
     @property
+    def device_after(self) -> Path:
+        """What npu-smi said when all other stages had ended."""
+        return self.device / "after"
+
+    @property
+    def cann(self) -> Path:
+        """Version files of the CANN that the run used."""
+        return self.root / "cann"
+
+    @property
     def results(self) -> Path:
         return self.root / "results"
 

@@ -13,6 +13,10 @@ FOLDER = Path(__file__).parent
 
 #: Name of the schema -> the model that is printed. A command with a --json of its own adds a line.
 MODELS = {
+    "device-health": "npu_assay.device.reports:DeviceHealth",
+    "device-list": "npu_assay.device.reports:DeviceList",
+    "device-map": "npu_assay.device.reports:DeviceMapReport",
+    "doctor": "npu_assay.doctor.report:DoctorReport",
     "env-check": "npu_assay.environment.drift.report:DriftReport",
     "env-diff": "npu_assay.environment.difference:LockDifference",
     "fetched": "npu_assay.environment.fetched:Fetched",

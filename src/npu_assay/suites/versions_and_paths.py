@@ -1,8 +1,8 @@
 """Print what runs here: versions, the files they were loaded from, and the CANN that this process uses.
 
 The same facts go into `<archive>/environment.json`. Exits 1 where a package is missing, where a `triton`
-distribution lies beside triton-ascend (the two overwrite each other's files), or where the device computes
-wrongly.
+distribution lies beside triton-ascend (the two overwrite each other's files), where the device computes
+wrongly, or where vllm-ascend's compiled module does not fit the installed torch.
 """
 
 import importlib
@@ -12,7 +12,8 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from support.cann import cann_identity, loaded_cann_libraries, print_process_map
+from support.binding import CALLS, WrongBinding, load_binding, refuse_lost_references
+from support.cann import cann_identity, loaded_cann_libraries, print_process_map, stray_from_home
 from support.stage import Stage, StageError
 
 #: Distribution, and the module that it is imported as.
@@ -27,6 +28,8 @@ PACKAGES = (
     ("numpy", "numpy"),
     ("pytest", "pytest"),
 )
+#: The same, of what only some environments have.
+OPTIONAL_PACKAGES = (("lmcache", "lmcache"),)
 FORBIDDEN = "triton"
 
 
@@ -60,6 +63,11 @@ def installed(distribution: str) -> str:
         raise Wrong(f"{distribution} is not installed; type: npu-assay env install") from None
 
 
+def is_installed(distribution: str) -> bool:
+    """Return whether a distribution is there."""
+    return any(True for _ in importlib.metadata.distributions(name=distribution))
+
+
 def loaded(distribution: str, version: str, module: str) -> Package:
     """Import the module of a distribution, and say which file that was."""
     try:
@@ -72,12 +80,11 @@ def loaded(distribution: str, version: str, module: str) -> Package:
 
 def refuse_distribution(name: str) -> None:
     """Fail where this distribution is installed."""
-    try:
-        version = importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
+    if not is_installed(name):
         return
     raise Wrong(
-        f"{name} {version} is installed beside triton-ascend and overwrites its files; uninstall {name}"
+        f"{name} {importlib.metadata.version(name)} is installed beside triton-ascend and overwrites its"
+        f" files; uninstall {name}"
     )
 
 
@@ -97,14 +104,19 @@ def use_device(kind: str) -> Device:
 def run(stage: Stage) -> None:
     """Print and write the facts."""
     refuse_distribution(FORBIDDEN)
-    versions = [installed(distribution) for distribution, _ in PACKAGES]
+    wanted = PACKAGES + tuple(package for package in OPTIONAL_PACKAGES if is_installed(package[0]))
+    versions = [installed(distribution) for distribution, _ in wanted]
     packages = [
-        loaded(name, version, module) for (name, module), version in zip(PACKAGES, versions, strict=True)
+        loaded(name, version, module) for (name, module), version in zip(wanted, versions, strict=True)
     ]
     build = importlib.import_module("vllm_ascend._build_info").__device_type__
     device = use_device("emulated" if stage.emulated else "hardware")
+    binding = load_binding()
+    refuse_lost_references()
     libraries = loaded_cann_libraries()
     identity = cann_identity(libraries)
+    if stray := stray_from_home(libraries):
+        raise Wrong(f"another CANN is loaded than is meant: {stray}")
     if stage.emulated == identity.startswith("hardware"):
         raise Wrong(f"this stage runs for {device.kind}, but the CANN that is loaded says: {identity}")
 
@@ -112,6 +124,8 @@ def run(stage: Stage) -> None:
     for package in packages:
         print(f"{package.name} {package.version} {package.path}")
     print(f"vllm-ascend build: device type {build}")
+    print(f"vllm-ascend binding: {binding}")
+    print(f"reference counts: as before after {CALLS} calls of swap_blocks")
     print(f"distribution {FORBIDDEN}: not installed")
     print(f"device: {device.count} x {device.name}, {device.kind}")
     print_process_map()
@@ -120,6 +134,7 @@ def run(stage: Stage) -> None:
         "python": {"version": sys.version.split()[0], "executable": sys.executable},
         "packages": [asdict(package) for package in packages],
         "vllm_ascend_build": {"device_type": build},
+        "vllm_ascend_binding": asdict(binding),
         "device": asdict(device),
         "process_map": libraries,
         "cann_identity": identity,
@@ -131,7 +146,7 @@ def main() -> int:
     """Run as a stage."""
     try:
         run(Stage.from_variables())
-    except (StageError, Wrong, RuntimeError) as error:
+    except (StageError, Wrong, WrongBinding, RuntimeError) as error:
         print(f"{Path(__file__).name}: {error}", file=sys.stderr)
         return 1
     return 0

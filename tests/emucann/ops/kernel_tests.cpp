@@ -174,5 +174,39 @@ TEST(WriteSlots, RefusesWhatDoesNotFit) {
   expect_refused([&] { write_slots(rows, cache, at::tensor({0, 1, 2}, at::kInt)); }, "do not fit");
 }
 
+// Two requests of 3 and 2 tokens, the second one in the middle of its text; blocks of 4 tokens.
+struct Mapping {
+  at::Tensor starts = at::tensor({0, 3, 5}, at::kInt);
+  at::Tensor positions = at::tensor({0, 1, 2, 6, 7}, at::kLong);
+  at::Tensor table = at::tensor({8, 0, 0, 9, 5, 0, 0, 0, 0}, at::kInt).view({3, 3});
+  at::Tensor slots = at::full({8}, 77, at::kInt);
+};
+
+TEST(MapSlots, FollowsTheBlockTableAndPadsTheRest) {
+  for (const auto type : {at::kInt, at::kLong}) {
+    Mapping map;
+    auto slots = map.slots.to(type);
+    map_slots(map.starts, map.positions, map.table, 4, -1, slots);
+    EXPECT_TRUE(at::equal(slots, at::tensor({32, 33, 34, 22, 23, -1, -1, -1}, type)));
+    map_slots(map.starts.slice(0, 0, 1), map.positions, map.table, 4, -7, slots);
+    EXPECT_TRUE(at::equal(slots, at::full({8}, -7, type))) << "no request";
+  }
+}
+
+TEST(MapSlots, RefusesWhatIsOutside) {
+  Mapping map;
+  map_slots(map.starts, map.positions, map.table, 4, -1, map.slots);
+  expect_refused([&] { map_slots(map.starts, map.positions, map.table.slice(0, 0, 1), 4, -1, map.slots); },
+                 "2 requests, a block table of 1");
+  expect_refused([&] { map_slots(map.starts, map.positions.slice(0, 0, 4), map.table, 4, -1, map.slots); },
+                 "request 1 ends at token 5");
+  expect_refused([&] { map_slots(map.starts, map.positions, map.table, 4, -1, map.slots.slice(0, 0, 4)); },
+                 "request 1 ends at token 5");
+  expect_refused([&] { map_slots(map.starts, map.positions + 6, map.table, 4, -1, map.slots); },
+                 "position 12 is in no block");
+  expect_refused([&] { map_slots(map.starts, map.positions - 1, map.table, 4, -1, map.slots); },
+                 "position -1 is in no block");
+}
+
 }  // namespace
 }  // namespace emucann::kernels

@@ -24,8 +24,9 @@ foreach(variable EMUCANN_TORCH_DIR EMUCANN_TORCH_NPU_DIR EMUCANN_VLLM_ASCEND_DIR
 endforeach()
 add_library(ascendcl SHARED ascendcl.cpp)
 install(TARGETS ascendcl LIBRARY DESTINATION lib)
+set(package "package_name=Ascend-cann-toolkit\\nversion=9.0.0\\n")
 set(info cann/${CMAKE_SYSTEM_PROCESSOR}-linux)
-file(WRITE ${CMAKE_BINARY_DIR}/ascend_toolkit_install.info "innerversion=EMULATED\\n")
+file(WRITE ${CMAKE_BINARY_DIR}/ascend_toolkit_install.info "${package}innerversion=EMULATED\\n")
 install(FILES ${CMAKE_BINARY_DIR}/ascend_toolkit_install.info DESTINATION ${info})
 """
 
@@ -91,7 +92,7 @@ def test_another_content_version_or_compiler_is_another_build(
             CMAKE + 'message(FATAL_ERROR "no")\n',
             "configuring the emulator failed .*CMake Error",
         ),
-        ("CMakeLists.txt", CMAKE.replace("innerversion=", "x="), "no line innerversion"),
+        ("CMakeLists.txt", CMAKE.replace("innerversion=", "x="), "no innerversion; expected a line"),
     ],
 )
 def test_what_fails_is_told_with_where_the_log_is(

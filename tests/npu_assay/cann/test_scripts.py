@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_assay.cann.scripts import sourced
+from npu_assay.cann.scripts import source, sourced
 from npu_assay.errors import UnusableError
 
 
@@ -57,3 +57,66 @@ def test_a_script_that_is_missing_or_ends_the_shell_is_told(tmp_path: Path) -> N
     path = script(tmp_path, "exits.sh", "echo 'no driver here' >&2; exit 3")
     with pytest.raises(UnusableError, match=r"exits\.sh: sourcing ended with 3: no driver here"):
         sourced([path], {"PATH": "/usr/bin:/bin"})
+
+
+BASE = {"PATH": "/usr/bin:/bin"}
+
+
+def unset_in(scripts: list[Path], base: dict[str, str] = BASE) -> list[str]:
+    """What the scripts read under `set -u` although it is not set."""
+    return [f"{read.script.name}:{read.line} {read.variable}" for read in source(scripts, base).unset]
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("export A=1", []),
+        ("export A=1${NEVER_SET-}", []),
+        ("export A=1$NEVER_SET", ["s.sh:1 NEVER_SET"]),
+        ("\nif [ -z $ZSH_VERSION ]; then export A=1; fi", ["s.sh:2 ZSH_VERSION"]),
+        # As ATB's looks for its options.
+        ('until [[ -z "$1" ]]; do shift; done; export A=1', ["s.sh:1 $1"]),
+        # As CANN's reads a list: a subshell fails, and the script goes on.
+        ('export A=1$(eval echo "\\${NEVER_SET}")', ["s.sh:1 NEVER_SET"]),
+        ("export A=1 B=$NEVER_SET\nexport C=$NOR_THIS", ["s.sh:1 NEVER_SET"]),
+        # One that brings its own rules.
+        ("set +u; export A=1$NEVER_SET", []),
+    ],
+)
+def test_unset_variables_are_named_and_the_script_is_sourced_all_the_same(
+    tmp_path: Path, text: str, reads: list[str]
+) -> None:
+    path = script(tmp_path, "s.sh", text)
+    assert unset_in([path]) == reads
+    assert sourced([path], BASE)["A"] == "1"
+
+
+def test_each_script_has_rules_of_its_own(tmp_path: Path) -> None:
+    strict = script(tmp_path, "strict.sh", "export U=${-//[^u]/}")
+    lax = script(tmp_path, "lax.sh", "export L=${-//[^u]/}$NEVER_SET")
+    last = script(tmp_path, "last.sh", "export S=$U ${-//[^u]/}$UNKNOWN")
+    sourcing = source([strict, lax, last, strict], BASE)
+    assert (sourcing.variables["U"], sourcing.variables["L"]) == ("u", "")
+    assert [read.script for read in sourcing.unset] == [lax, last]
+    assert str(sourcing.unset[0]) == f"{lax}:1 reads NEVER_SET, which is not set"
+
+
+def test_what_is_set_is_not_named(tmp_path: Path) -> None:
+    path = script(tmp_path, "s.sh", "export A=$GIVEN")
+    assert unset_in([path]) == ["s.sh:1 GIVEN"]
+    assert unset_in([path], BASE | {"GIVEN": "1"}) == []
+
+
+def test_a_message_about_a_variable_of_another_program_is_not_ours(tmp_path: Path) -> None:
+    path = script(tmp_path, "s.sh", "echo 'other.sh: line 3: X: unbound variable' >&2; export A=1")
+    assert unset_in([path]) == []
+
+
+def test_a_script_that_does_not_end_is_ended_with_what_it_has_started(tmp_path: Path) -> None:
+    assert source([script(tmp_path, "s.sh", "sleep 0")], BASE, timeout=60).unset == ()
+    path = script(tmp_path, "s.sh", f"sleep 1000 & echo $! >{tmp_path}/child; wait")
+    with pytest.raises(UnusableError, match=r"s\.sh: sourcing did not end within 0\.5 s"):
+        source([path], BASE, timeout=0.5)
+    child = int((tmp_path / "child").read_text())
+    stat = Path(f"/proc/{child}/stat")
+    assert not stat.exists() or stat.read_text().split(") ")[1].startswith("Z")

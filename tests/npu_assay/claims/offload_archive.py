@@ -21,6 +21,7 @@ from npu_assay.evidence.manifest import (
 from npu_assay.evidence.provenance import host_record, project_record
 
 STAGES = (
+    "cann",
     "versions-and-paths",
     "health",
     "ruff",
@@ -28,12 +29,15 @@ STAGES = (
     "unit",
     "native-transfer",
     "native-high-level",
+    "health-after",
 )
 LIBRARY = "/cache/Ascend/cann-9.0.0/x86_64-linux/lib64/libascendcl.so"
 IDENTITY = "EMULATED CANN 9.0.0 (emucann)"
 LOCKED = {"torch": "2.9.0", "torch-npu": "2.9.0.post2", "triton-ascend": "3.2.0"}
-LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0", "cann": "9.0.0"}
-LOADED = {name: version for name, version in LOCKED.items() if name != "cann"} | {"torch": "2.9.0+cpu"}
+LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0"}
+LOADED = LOCKED | {"torch": "2.9.0+cpu"}
+LOCKED_CANN = {"cann": "9.0.0", "cann-ops": "9.0.0", "nnal": "9.0.0"}
+LOCKED_BUILDS = dict.fromkeys(LOCKED_CANN, "EMULATED")
 SETTINGS = {"rounds": 3, "prompt_tokens": 300}
 
 NPU_SMI_INFO = """\
@@ -46,10 +50,60 @@ NPU_SMI_INFO = """\
 | 0     910B3               | OK            | 0.0         0                 0    / 0             |
 | 0                         | 0000:C1:00.0  | 0           0    / 0          0    / 65536         |
 +===========================+===============+====================================================+
++---------------------------+---------------+----------------------------------------------------+
+| NPU     Chip              | Process id    | Process name             | Process memory(MB)      |
++===========================+===============+====================================================+
+| No running processes found in NPU 0                                                            |
++===========================+===============+====================================================+
 """
+HEALTH_LOG = """\
+npu-health: the run sees NPU 0 chip 0
+npu-health: looked at NPU 0 chip 0
+devices: 1, problems: 0
+"""
+NOTHING_RUNS = (
+    "| No running processes found in NPU 0                                                            |"
+)
+PROCESS = "| 0       0                 | 4711          | VLLMEngineCore           | 2100                    |"
 
 
-NPU_SMI_OTHERS = {
+#: Role -> where it was found, and the text.
+CANN_FILES = {
+    "toolkit": (
+        "/cache/Ascend/cann-9.0.0/x86_64-linux/ascend_toolkit_install.info",
+        "package_name=Ascend-cann-toolkit\nversion=9.0.0\ninnerversion=EMULATED\narch=x86_64\n",
+    ),
+    "version-cfg": ("/cache/Ascend/cann-9.0.0/version.cfg", "hccl_running_version=[EMULATED:9.0.0]\n"),
+    "atb": (
+        "/cache/Ascend/nnal/atb/9.0.0/version.info",
+        "Ascend-cann-atb : 9.0.0\nAscend-cann-atb Version : 9.0.0.EMULATED\n",
+    ),
+    "driver": (
+        "/cache/Ascend/driver/version.info",
+        "Version=25.5.1+emulated\nInnerversion=EMULATED\npackage_version=25.5.1+emulated\n",
+    ),
+}
+
+
+def _on_hardware(role: str, text: str) -> str:
+    if role == "atb":
+        return text.replace("EMULATED", "B160")
+    if role == "driver":
+        return text.replace("+emulated", "").replace("EMULATED", "V100R001C23SPC006B220")
+    return text.replace("EMULATED", "V100R001C10SPC001B250")
+
+
+CANN_FILES_OF_HARDWARE = {
+    role: (found, _on_hardware(role, text)) for role, (found, text) in CANN_FILES.items()
+} | {
+    "ops": (
+        "/cache/Ascend/cann-9.0.0/x86_64-linux/ascend_ops_install.info",
+        "package_name=Ascend-cann-910b-ops\nversion=9.0.0\ninnerversion=V100R001C10SPC001B250\n",
+    )
+}
+
+NPU_SMI = {
+    "npu-smi-info.txt": NPU_SMI_INFO,
     "npu-smi-info-m.txt": "NPU ID    Chip ID    Chip Logic ID    Chip Name\n0    0    0    Ascend 910B3\n",
     "npu-smi-info-l.txt": "Total Count : 1\n\nNPU ID : 0\nChip Count : 1\n",
     "npu-smi-health-0-0.txt": "Health Status : OK\nError Code : NA\nError Information : NA\n",
@@ -104,10 +158,13 @@ class OffloadArchive:
             f"cann-identity: {IDENTITY}\n",
         )
         self.write("environment.json", json.dumps({"cann_identity": IDENTITY, "process_map": [LIBRARY]}))
-        self.write("stages/health.log", "1 devices, 0 problems\n")
-        self.write("device/npu-smi-info.txt", NPU_SMI_INFO)
-        for name, text in NPU_SMI_OTHERS.items():
-            self.write(f"device/{name}", text)
+        self.write("stages/cann.log", "findings: 4, problems: 0\n")
+        self.write_cann(CANN_FILES)
+        (self.root / "device" / "after").mkdir()
+        for stage, folder in (("health", "device"), ("health-after", "device/after")):
+            self.write(f"stages/{stage}.log", HEALTH_LOG)
+            for name, text in NPU_SMI.items():
+                self.write(f"{folder}/{name}", text)
         self.write("stages/ruff.log", "All checks passed!\n")
         self.write("stages/compileall.log", "")
         for stage, count in (("unit", 9), ("native-transfer", 2), ("native-high-level", 4)):
@@ -120,7 +177,15 @@ class OffloadArchive:
         self.write_rounds(*(round_row(run) for run in (1, 2, 3)))
 
     def write(self, name: str, text: str) -> None:
-        (self.root / name).write_text(text)
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def write_cann(self, files: dict[str, tuple[str, str]]) -> None:
+        for role, (found, text) in files.items():
+            self.write(f"cann/{role}/{Path(found).name}", text)
+        listed = [{"role": role, "found": found} for role, (found, _) in files.items()]
+        self.write("cann/files.json", json.dumps({"schema_version": 1, "machine": "x86_64", "files": listed}))
 
     def replace(self, name: str, old: str, new: str) -> None:
         text = (self.root / name).read_text()
@@ -172,7 +237,9 @@ def _manifest() -> Manifest:
     settings = {"native-high-level": SETTINGS}
     return Manifest(
         pipeline=PipelineRecord(name="kv-offload", sha256="0" * 64),
-        environment=EnvironmentRecord(name="cann900-vllm018", lock_sha256="1" * 64, versions=LOCKED),
+        environment=EnvironmentRecord(
+            name="cann900-vllm018", lock_sha256="1" * 64, versions=LOCKED | LOCKED_CANN, builds=LOCKED_BUILDS
+        ),
         device=DeviceRecord(kind="emulated", dies=1),
         model=None,
         project=project_record(),

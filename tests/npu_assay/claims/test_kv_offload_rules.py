@@ -7,6 +7,8 @@ import pytest
 from offload_archive import (
     IDENTITY,
     LIBRARY,
+    NOTHING_RUNS,
+    PROCESS,
     SETTINGS,
     OffloadArchive,
     messages,
@@ -22,6 +24,9 @@ from npu_assay.claims.verdict import verify
 from npu_assay.evidence.manifest import DeviceRecord, StageStatus
 
 VERSIONS = "stages/versions-and-paths.log"
+TOOLKIT = "cann/toolkit/ascend_toolkit_install.info"
+ATB = "cann/atb/version.info"
+CANN = "/cache/Ascend/cann-9.0.0/x86_64-linux"
 FAILURE = '<failure message="no">no</failure>'
 SKIP = '<skipped type="pytest.skip" message="no"/>'
 XFAIL = '<skipped type="pytest.xfail" message="no"/>'
@@ -110,21 +115,112 @@ FAULTS = {
         ),
         "identity/1: stages loaded different ones: ",
     ),
+    "no CANN files kept": (
+        lambda o: (o.root / "cann/files.json").unlink(),
+        "cann/1: cann/files.json: can't be read",
+    ),
+    "CANN files listed twice": (
+        lambda o: o.replace("cann/files.json", '"version-cfg"', '"toolkit"'),
+        "cann/1: cann/files.json: files: Value error, toolkit stands twice",
+    ),
+    "a listed CANN file is not there": (
+        lambda o: (o.root / "cann/atb/version.info").unlink(),
+        "cann/1: cann/atb/version.info: missing; files.json lists it",
+    ),
+    "install info malformed": (
+        lambda o: o.replace(TOOLKIT, "version=9.0.0\n", "version=9.0.0\nversion=9.0.0\n"),
+        f"cann/1: {TOOLKIT}:3: version stands twice",
+    ),
+    "another CANN than the lock's": (
+        lambda o: o.replace(TOOLKIT, "=9.0.0", "=9.0.1"),
+        "cann/1: toolkit: version is 9.0.1, expected 9.0.0 by the lock",
+    ),
+    "another build than the lock's": (
+        lambda o: o.change_manifest(
+            environment=o.manifest.environment.model_copy(
+                update={"builds": {"cann": "V100R001C10SPC001B250", "nnal": "EMULATED"}}
+            )
+        ),
+        "cann/1: toolkit: innerversion is EMULATED, expected V100R001C10SPC001B250 by the lock",
+    ),
+    "an older ATB": (
+        lambda o: o.write(ATB, "Ascend-cann-atb Version : 8.5.0.alpha001.EMULATED\n"),
+        "cann/1: ATB is 8.5.0.alpha001, older than the toolkit, which is 9.0.0",
+    ),
+    "the driver is too old": (
+        lambda o: o.replace("cann/driver/version.info", "Version=25.5.1+emulated", "Version=24.1.rc3"),
+        "cann/1: driver 24.1.rc3 is too old for CANN 9.0.0",
+    ),
+    "the log and the install info name two builds": (
+        lambda o: o.replace(TOOLKIT, "=EMULATED", "=V100R001C10SPC001B250"),
+        "the kept install info says V100R001C10SPC001B250",
+    ),
+    "a library of another CANN": (
+        lambda o: o.replace(
+            "stages/native-transfer.log",
+            "process-map: ",
+            "process-map: /usr/local/Ascend/cann-8.5.1/x86_64-linux/lib64/libhccl.so\nprocess-map: ",
+        ),
+        "lib64/libhccl.so was loaded, which is not of the CANN in /cache/Ascend/cann-9.0.0",
+    ),
+    "libatb out of the toolkit": (
+        lambda o: o.replace(VERSIONS, "process-map: ", f"process-map: {CANN}/lib64/libatb.so\nprocess-map: "),
+        f"cann/1: {CANN}/lib64/libatb.so was loaded, which is not of the atb in /cache/Ascend/nnal/atb/9.0.0",
+    ),
+    "a stub was loaded": (
+        lambda o: o.replace(
+            VERSIONS, "process-map: ", f"process-map: {CANN}/devlib/libascend_hal.so\nprocess-map: "
+        ),
+        f"cann/1: {CANN}/devlib/libascend_hal.so was loaded, a stub to link against",
+    ),
+    "a library was replaced while it was loaded": (
+        lambda o: o.replace(VERSIONS, LIBRARY, f"{LIBRARY} (deleted)"),
+        f"cann/1: {LIBRARY} was replaced on disk while it was loaded",
+    ),
     "unhealthy device": (
         lambda o: o.replace("device/npu-smi-info.txt", "| OK ", "| Bad"),
-        "health/1: NPU 0 chip 0: health is Bad",
+        "health/2: health: NPU 0 chip 0: health is Bad",
     ),
     "npu-smi output missing": (
         lambda o: (o.root / "device/npu-smi-info.txt").unlink(),
-        "health/1: no npu-smi info among ",
+        "health/2: health: no npu-smi info, without which",
+    ),
+    "unhealthy after the run": (
+        lambda o: o.replace("device/after/npu-smi-health-0-0.txt", ": OK", ": Alarm"),
+        "health/2: health-after: NPU 0 chip 0: health is Alarm",
+    ),
+    "a process left on the die": (
+        lambda o: o.replace("device/after/npu-smi-info.txt", NOTHING_RUNS, PROCESS),
+        "health/2: health-after: NPU 0 chip 0: process 4711 (VLLMEngineCore, 2100 MiB) was left on it",
+    ),
+    "another die after the run": (
+        lambda o: [
+            o.replace(f"device/after/{name}", *words)
+            for name, words in {
+                "npu-smi-info.txt": ("| 0     910B3", "| 6     910B3"),
+                "npu-smi-info-m.txt": ("0    0    0", "6    0    0"),
+            }.items()
+        ],
+        "health/2: health-after: NPU 0 chip 0: there before the run, gone after it",
+    ),
+    "no output after the run": (
+        lambda o: [path.unlink() for path in (o.root / "device/after").iterdir()],
+        "health/2: no files of npu-smi's output there",
+    ),
+    "the NPU's die in use before the run": (
+        lambda o: [
+            o.replace("device/npu-smi-info.txt", *words)
+            for words in ((".EMULATED", ""), (NOTHING_RUNS, PROCESS))
+        ],
+        "health/2: health: NPU 0 chip 0: used by process 4711",
     ),
     "npu-smi failed": (
         lambda o: o.write("device/npu-smi-info.txt", "dcmi module initialize failed. ret is -8005\n"),
-        "health/1: ",
+        "health/2: ",
     ),
     "more dies recorded than shown": (
         lambda o: o.change_manifest(device=DeviceRecord(kind="emulated", dies=2)),
-        "health/1: dies: npu-smi shows 1, the manifest says 2",
+        "health/2: health: dies: npu-smi shows 1, the manifest says 2",
     ),
     "ruff found something": (log("ruff", "Found 1 error.\n"), "ruff/1: expected the log to end in"),
     "ruff log empty": (log("ruff", ""), "ruff/1: expected the log to end in"),
@@ -267,15 +363,48 @@ UNSURE = {
     ),
     "no mapping of the chips": (
         lambda o: (o.root / "device/npu-smi-info-m.txt").unlink(),
-        "health/1: 1 dies, but npu-smi info -m is missing",
+        "health/2: health: 1 dies, but npu-smi info -m is missing",
     ),
     "no list of the NPUs": (
         lambda o: (o.root / "device/npu-smi-info-l.txt").unlink(),
-        "health/1: 1 dies, but npu-smi info -l is missing",
+        "health/2: health: 1 dies, but npu-smi info -l is missing",
     ),
     "a die's health not asked for": (
         lambda o: (o.root / "device/npu-smi-health-0-0.txt").unlink(),
-        "health/1: 1 dies, but 0 outputs of npu-smi info -t health",
+        "health/2: health: 1 dies, but npu-smi info -t health is missing for NPU 0 chip 0",
+    ),
+    "a die's health not asked for after the run": (
+        lambda o: (o.root / "device/after/npu-smi-health-0-0.txt").unlink(),
+        "health/2: health-after: 1 dies, but npu-smi info -t health is missing for NPU 0 chip 0",
+    ),
+    "the health check skipped": (
+        lambda o: o.replace(
+            "stages/health.log",
+            "npu-health: looked",
+            "npu-health: skipped, as SKIP_NPU_HEALTH_CHECK=1 says\nnpu-health: looked",
+        ),
+        "health/2: health: SKIP_NPU_HEALTH_CHECK=1 left out the health query, so no health was measured",
+    ),
+    "the health of another die": (
+        lambda o: o.replace(
+            "stages/health.log",
+            "npu-health: looked at NPU 0",
+            "npu-health: override NPU_INDEX=5\nnpu-health: looked at NPU 5",
+        ),
+        "the run could use NPU 0 chip 0, which NPU_INDEX=5 did not look at",
+    ),
+    "no process table": (
+        lambda o: o.write(
+            "device/npu-smi-info.txt",
+            (o.root / "device/npu-smi-info.txt")
+            .read_text()
+            .partition(
+                "+\n+---------------------------+-----"
+                "----------+----------------------------------------------------+\n| NPU     Chip"
+            )[0]
+            + "+\n",
+        ),
+        "npu-smi info shows no process table for NPU 0 chip 0",
     ),
     "tokens not compared": (
         lambda o: (o.root / "results/tokens-equal-cpu.jsonl").unlink(),
@@ -374,3 +503,21 @@ def test_a_log_of_millions_of_lines_is_judged_in_little_memory(offload):
         path = offload.archive.stage_log(stage)
         path.write_bytes(b"y\n" * 20_000 + path.read_bytes())
     assert peak() < before + 1_000_000
+
+
+def test_a_copy_of_the_drivers_library_in_the_systems_folder_is_inconclusive(offload):
+    assert offload.verdict().result is Result.PASS
+    offload.replace(VERSIONS, "process-map: ", "process-map: /usr/lib64/libascend_hal.so\nprocess-map: ")
+    verdict = offload.verdict()
+    assert messages(verdict, Result.FAIL) == []
+    (found,) = messages(verdict, Result.INCONCLUSIVE)
+    assert "cann/1: /usr/lib64/libascend_hal.so was loaded: a copy of the system" in found
+
+
+def test_a_driver_that_nobody_has_listed_is_inconclusive(offload):
+    assert offload.verdict().result is Result.PASS
+    offload.replace("cann/driver/version.info", "Version=25.5.1", "Version=27.0.0")
+    verdict = offload.verdict()
+    assert messages(verdict, Result.FAIL) == []
+    (found,) = messages(verdict, Result.INCONCLUSIVE)
+    assert "cann/1: driver 27.0.0+emulated is not listed for CANN 9.0.0" in found

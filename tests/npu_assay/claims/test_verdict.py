@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
-from offload_archive import IDENTITY, OffloadArchive, messages, round_row
+from offload_archive import CANN_FILES_OF_HARDWARE, IDENTITY, OffloadArchive, messages, round_row
 
 from npu_assay.claims import verdict as verdict_module
 from npu_assay.claims.case import Case, Mode
@@ -23,7 +23,11 @@ def to_hardware(offload: OffloadArchive) -> None:
     offload.change_manifest(device=DeviceRecord(kind="hardware", dies=1))
     for name in ("environment.json", "stages/versions-and-paths.log"):
         offload.replace(name, IDENTITY, "hardware V100R001C10SPC001B250")
-    offload.replace("device/npu-smi-info.txt", "9.0.0.EMULATED", "25.5.1")
+    for folder in ("device", "device/after"):
+        offload.replace(f"{folder}/npu-smi-info.txt", "9.0.0.EMULATED", "25.5.1")
+    offload.write_cann(CANN_FILES_OF_HARDWARE)
+    builds = {"cann": "V100R001C10SPC001B250", "cann-ops": "V100R001C10SPC001B250", "nnal": "9.0.0.B160"}
+    offload.change_manifest(environment=offload.manifest.environment.model_copy(update={"builds": builds}))
     (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
 
 
@@ -55,6 +59,22 @@ def test_formal_mode_passes_the_same_archive_from_hardware(offload):
     assert "the run was not emulated" in messages(refused, Result.FAIL)[0]
 
 
+def test_formal_mode_takes_no_run_whose_health_check_was_skipped(offload):
+    to_hardware(offload)
+    assert offload.verdict(Mode.FORMAL).result is Result.PASS
+    offload.replace(
+        "stages/health.log",
+        "npu-health: looked",
+        "npu-health: skipped, as SKIP_NPU_HEALTH_CHECK=1 says\nnpu-health: looked",
+    )
+    assert offload.verdict(Mode.FORMAL).result is Result.INCONCLUSIVE
+    limited = offload.verdict(Mode.LIMITED)
+    assert limited.result is Result.PASS
+    assert "SKIP_NPU_HEALTH_CHECK=1 left out the health query" in "\n".join(
+        messages(limited, Result.NOT_APPLICABLE)
+    )
+
+
 def test_formal_mode_refuses_what_nobody_knows_by_its_hash(offload):
     to_hardware(offload)
     assert offload.verdict(Mode.FORMAL).result is Result.PASS
@@ -73,6 +93,8 @@ def test_formal_mode_refuses_what_nobody_knows_by_its_hash(offload):
 
 HARDWARE = "hardware V100R001C10SPC001B250"
 LOG, SMI = "stages/versions-and-paths.log", "device/npu-smi-info.txt"
+SMI_AFTER = "device/after/npu-smi-info.txt"
+TOOLKIT = "cann/toolkit/ascend_toolkit_install.info"
 
 
 @pytest.mark.parametrize(
@@ -82,9 +104,11 @@ LOG, SMI = "stages/versions-and-paths.log", "device/npu-smi-info.txt"
         (lambda o: o.replace(LOG, HARDWARE, IDENTITY), f"{LOG}:8 says 'cann-identity: EMULATED"),
         (lambda o: o.replace(LOG, "cann-", f"cann-identity: {IDENTITY}\ncann-"), f"{LOG}:9 says"),
         (lambda o: o.replace("environment.json", HARDWARE, IDENTITY), "environment.json says 'EMULATED"),
+        (lambda o: o.replace(TOOLKIT, "V100R001C10SPC001B250", "EMULATED"), f"{TOOLKIT} says EMULATED"),
         (lambda o: o.replace(SMI, "25.5.1", "25.5.1+emulated"), f"{SMI}:2 says '| npu-smi 25.5.1+emulated"),
+        (lambda o: o.replace(SMI_AFTER, "25.5.1", "emulated"), f"{SMI_AFTER}:2 says '| npu-smi emulated"),
     ],
-    ids=["manifest", "log", "log twice", "environment.json", "npu-smi"],
+    ids=["manifest", "log", "log twice", "environment.json", "cann", "npu-smi", "npu-smi after"],
 )
 def test_one_sign_of_emulation_is_enough_for_formal_mode_to_refuse(offload, sign, evidence):
     to_hardware(offload)
@@ -125,7 +149,7 @@ def test_a_stage_that_stands_twice_in_the_manifest_fails(offload):
     red = offload.manifest.stages[0].model_copy(update={"status": StageStatus.FAIL, "exit_code": 1})
     offload.change_manifest(stages=(*offload.manifest.stages, red))
     verdict = offload.verdict()
-    assert "stages: Value error, versions-and-paths stands twice" in messages(verdict, Result.FAIL)[0]
+    assert "stages: Value error, cann stands twice" in messages(verdict, Result.FAIL)[0]
     assert verdict.exit_code == 1
 
 

@@ -1,5 +1,31 @@
+"""Stored output of a host, and a live npu-smi played by a shell script on PATH."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
-from npu_smi_texts import HEALTH, LISTING, MAPPING, card, info
+from npu_smi_texts import HEALTH, LISTING, MAPPING, card, idle, info
+
+SCRIPT = """#!/bin/sh
+name=$(echo "$*" | tr ' ' '_')
+cat "$(dirname "$0")/$name" || exit 1
+exit $(cat "$(dirname "$0")/exit_code" 2>/dev/null || echo 0)
+"""
+VARIABLES = (
+    "ASCEND_RT_VISIBLE_DEVICES",
+    "ASCEND_VISIBLE_DEVICES",
+    "NPU_INDEX",
+    "NPU_CHIP_INDEX",
+    "SKIP_NPU_HEALTH_CHECK",
+)
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    """What the shell that runs the tests has set is about its own devices."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -12,3 +38,36 @@ def host(tmp_path):
     (folder / "c.txt").write_text(LISTING)
     (folder / "d.txt").write_text(HEALTH)
     return folder
+
+
+@pytest.fixture
+def smi(tmp_path, monkeypatch) -> Path:
+    """The folder with the script and its answers, files named by its arguments; it is on PATH."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    (folder / "npu-smi").write_text(SCRIPT)
+    (folder / "npu-smi").chmod(0o755)
+    answers = {
+        "info": info(card(0), card(3), processes=idle(0) + idle(3)),
+        "info_-m": MAPPING,
+        "info_-l": LISTING,
+    }
+    answers |= {f"info_-t_health_-i_{npu}_-c_0": HEALTH for npu in (0, 3)}
+    for name, answer in answers.items():
+        (folder / name).write_text(answer)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    return folder
+
+
+@pytest.fixture
+def make_dev(tmp_path) -> Callable[..., Path]:
+    """Makes a dev folder with these davinci nodes; by default with all managers."""
+
+    def make(*numbers: int, managers: tuple[str, ...] = ("davinci_manager", "devmm_svm", "hisi_hdc")) -> Path:
+        folder = tmp_path / "dev"
+        folder.mkdir(exist_ok=True)
+        for name in (*(f"davinci{number}" for number in numbers), *managers):
+            (folder / name).touch()
+        return folder
+
+    return make

@@ -1,37 +1,16 @@
-"""A live npu-smi, played by a shell script on PATH: its answers are files named by its arguments."""
+"""`npu-assay device list` and `health`, on a live npu-smi."""
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from npu_smi_texts import HEALTH, LISTING, MAPPING, card, info
+from npu_smi_texts import FAILURE_8005, HEALTH, MAPPING, SICK, UNSUPPORTED, card, idle, info, process
 
 from npu_assay.commands.device import device
-from npu_assay.device.query import NpuSmi
-from npu_assay.errors import AssayError, UnusableError
-
-SCRIPT = """#!/bin/sh
-name=$(echo "$*" | tr ' ' '_')
-cat "$(dirname "$0")/$name" || exit 1
-exit $(cat "$(dirname "$0")/exit_code" 2>/dev/null || echo 0)
-"""
-
-
-@pytest.fixture
-def smi(tmp_path, monkeypatch) -> Path:
-    """The folder with the script and its answers; it is on PATH."""
-    folder = tmp_path / "tools"
-    folder.mkdir()
-    (folder / "npu-smi").write_text(SCRIPT)
-    (folder / "npu-smi").chmod(0o755)
-    answers = {"info": info(card(0), card(3)), "info_-m": MAPPING, "info_-l": LISTING}
-    answers |= {f"info_-t_health_-i_{npu}_-c_0": HEALTH for npu in (0, 3)}
-    for name, answer in answers.items():
-        (folder / name).write_text(answer)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    return folder
+from npu_assay.device.npu_smi.errors import NoAnswerError
+from npu_assay.device.query import INFO, NpuSmi
+from npu_assay.errors import AssayError, UnusableError, UsageError
 
 
 def run(*arguments: str):
@@ -42,7 +21,7 @@ def test_health_keeps_the_raw_bytes_and_judges_them(smi, tmp_path):
     raw = tmp_path / "raw"
     result = run("health", "--raw", str(raw))
     assert result.exit_code == 0, result.output
-    assert "NPU 3 chip 0 logic id 1: 910B3, OK, HBM 65536 MiB, 0000:03:00.0" in result.output
+    assert "NPU 3 chip 0 logical id 1: 910B3, OK, HBM 65536 MiB, 0000:03:00.0" in result.output
     assert (raw / "npu-smi-info.txt").read_bytes() == (smi / "info").read_bytes()
     assert json.loads((raw / "devices.json").read_text()) == json.loads(run("health", "--json").output)
     assert sorted(path.name for path in raw.iterdir()) == [
@@ -58,26 +37,112 @@ def test_health_keeps_the_raw_bytes_and_judges_them(smi, tmp_path):
 
 
 def test_an_unhealthy_device_is_exit_1_and_its_raw_output_is_kept(smi, tmp_path):
-    (smi / "info_-t_health_-i_3_-c_0").write_text(HEALTH.replace("OK", "Alarm"))
+    (smi / "info_-t_health_-i_3_-c_0").write_text(SICK)
     result = run("health", "--raw", str(tmp_path / "raw"))
     assert isinstance(result.exception, AssayError)
     assert result.exception.exit_code == 1
-    assert "npu-smi info -t health -i 3 -c 0: health is Alarm" in result.output
+    assert "NPU 3 chip 0: health is Alarm, expected OK (error code 80E18005" in result.output
     assert b"Alarm" in (tmp_path / "raw/npu-smi-health-3-0.txt").read_bytes()
+
+
+def test_a_die_that_somebody_uses_is_a_fault_before_a_run_only(smi):
+    assert run("health", "--idle").exit_code == 0
+    (smi / "info").write_text(info(card(0), card(3), processes=idle(0) + process(3, 77)))
+    assert run("health").exit_code == 0
+    assert "NPU 3 chip 0: used by process 77" in str(run("health", "--idle").exception)
+
+
+def test_what_was_left_on_a_die_is_a_fault_after_a_run(smi, tmp_path):
+    before, after = tmp_path / "device", tmp_path / "device" / "after"
+    assert run("health", "--raw", str(before)).exit_code == 0
+    assert run("health", "--after", str(before), "--raw", str(after)).exit_code == 0
+    (smi / "info").write_text(info(card(0), card(3), processes=idle(0) + process(3, 77)))
+    left = run("health", "--after", str(before), "--raw", str(after))
+    assert left.exception.exit_code == 1
+    assert "process 77 (VLLMEngineCore, 55123 MiB) was left on it" in str(left.exception)
+    assert b"77" in (after / "npu-smi-info.txt").read_bytes()
+
+
+def test_only_dies_that_the_process_sees_are_judged(smi, monkeypatch):
+    (smi / "info_-t_health_-i_3_-c_0").write_text(SICK)
+    assert run("health").exception.exit_code == 1
+    monkeypatch.setenv("ASCEND_RT_VISIBLE_DEVICES", "0")
+    seen = run("health")
+    assert seen.exit_code == 0
+    assert "npu-health: looked at NPU 0 chip 0\n" in seen.output
+    monkeypatch.setenv("ASCEND_RT_VISIBLE_DEVICES", "1")
+    assert "NPU 3 chip 0: health is Alarm" in str(run("health").exception)
+    monkeypatch.setenv("ASCEND_RT_VISIBLE_DEVICES", "7")
+    assert "'7' is no logical id here" in str(run("health").exception)
+
+
+def test_an_override_names_another_die_and_is_printed(smi, monkeypatch):
+    (smi / "info_-t_health_-i_3_-c_0").write_text(SICK)
+    monkeypatch.setenv("NPU_INDEX", "0")
+    judged = run("health")
+    assert judged.exit_code == 0
+    assert judged.output.splitlines()[2:5] == [
+        "npu-health: override NPU_INDEX=0",
+        "npu-health: the run sees NPU 0 chip 0, NPU 3 chip 0",
+        "npu-health: looked at NPU 0 chip 0",
+    ]
+    monkeypatch.setenv("NPU_INDEX", "3")
+    monkeypatch.setenv("NPU_CHIP_INDEX", "0")
+    assert run("health").exception.exit_code == 1
+    monkeypatch.setenv("NPU_CHIP_INDEX", "5")
+    assert "NPU_INDEX=3 NPU_CHIP_INDEX=5: no such die" in str(run("health").exception)
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"NPU_INDEX": "six"}, "NPU_INDEX='six': expected a whole number"),
+        ({"NPU_CHIP_INDEX": "0"}, "NPU_CHIP_INDEX=0 without NPU_INDEX"),
+        ({"SKIP_NPU_HEALTH_CHECK": "yes"}, "SKIP_NPU_HEALTH_CHECK='yes': expected 1"),
+    ],
+)
+def test_an_override_that_can_not_be_meant_is_refused(smi, monkeypatch, variables, said):
+    assert run("health").exit_code == 0
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    result = run("health")
+    assert isinstance(result.exception, UsageError)
+    assert said in str(result.exception)
+
+
+def test_a_skipped_check_asks_nothing_judges_nothing_and_says_so(smi, monkeypatch, tmp_path):
+    (smi / "info_-t_health_-i_3_-c_0").write_text("NPU health query failed\n")
+    assert run("health").exception.exit_code == 4
+    monkeypatch.setenv("SKIP_NPU_HEALTH_CHECK", "1")
+    skipped = run("health", "--raw", str(tmp_path / "raw"))
+    assert skipped.exit_code == 0
+    assert "npu-health: skipped, as SKIP_NPU_HEALTH_CHECK=1 says\n" in skipped.output
+    assert not list((tmp_path / "raw").glob("npu-smi-health*"))
+    assert json.loads((tmp_path / "raw" / "devices.json").read_text())["skipped"] is True
+
+
+def test_a_driver_without_the_health_query_is_named(smi):
+    (smi / "info_-t_health_-i_3_-c_0").write_text("This device does not support querying health.\n")
+    result = run("health")
+    assert result.exit_code == 0  # npu-smi info has a health of its own
+    assert "npu-smi info -t health -i 3 -c 0: This device does not support" in result.output
 
 
 def test_dies_are_counted_from_the_mapping(smi):
     assert NpuSmi(os.environ).count_dies() == 2
     (smi / "info_-m").write_text(MAPPING.replace("\t3 ", "\t-1"))
     assert NpuSmi(os.environ).count_dies() == 1
+    (smi / "info_-m").write_text(HEALTH)
+    with pytest.raises(UnusableError, match="npu-smi info -m: expected the chips, found HealthReport"):
+        NpuSmi(os.environ).count_dies()
 
 
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
-        ("info", "dcmi module initialize failed. ret is -8005\n", "ret is -8005"),
-        ("info_-m", "", "unknown npu-smi layout"),
-        ("info_-m", HEALTH, "npu-smi info -m: expected the chips, found HealthReport"),
+        ("info", FAILURE_8005, "ret is -8005"),
+        ("info_-m", "", "npu-smi's output is empty"),
+        ("info_-m", "something else\n", "unknown npu-smi layout"),
         ("exit_code", "7", "exit code 7, although its output looks whole"),
     ],
 )
@@ -89,14 +154,27 @@ def test_an_npu_smi_that_cannot_be_used_is_exit_4(smi, file, text, message):
     assert message in str(result.exception)
 
 
+def test_an_npu_smi_that_hangs_is_left_alone(smi):
+    assert NpuSmi(os.environ, seconds=30).ask(INFO)
+    (smi / "npu-smi").write_text("#!/bin/sh\nexec sleep 60\n")
+    with pytest.raises(
+        NoAnswerError, match=r"npu-smi info: no answer within 0.2 s; the driver or the device"
+    ):
+        NpuSmi(os.environ, seconds=0.2).ask(INFO)
+
+
 def test_no_npu_smi_on_path(smi, tmp_path):
     NpuSmi({"PATH": str(smi)})
-    with pytest.raises(UnusableError, match="npu-smi is not on PATH"):
+    with pytest.raises(UnusableError, match="npu-smi: not on PATH"):
         NpuSmi({"PATH": str(tmp_path)})
 
 
-def test_list_reads_stored_files(host):
+def test_list_reads_stored_files(host, tmp_path):
     result = run("list", "--from", str(host))
     assert result.exit_code == 0
-    assert result.output.splitlines()[0] == "NPU 0 chip 0 logic id 0: 910B3, OK, HBM 65536 MiB, 0000:00:00.0"
+    assert (
+        result.output.splitlines()[0] == "NPU 0 chip 0 logical id 0: 910B3, OK, HBM 65536 MiB, 0000:00:00.0"
+    )
     assert run("health", "--from", str(host), "--raw", "x").exception.exit_code == 2
+    (tmp_path / "spod.txt").write_text(UNSUPPORTED)
+    assert "does not support querying" in str(run("list", "--from", str(tmp_path / "spod.txt")).exception)

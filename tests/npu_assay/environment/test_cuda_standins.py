@@ -107,6 +107,19 @@ def test_a_library_loads_with_the_stand_ins_and_not_without(site: Path, tmp_path
     assert ctypes.CDLL(torch).call() == 200, "each says 100, cudaErrorNoDevice"
 
 
+@pytest.mark.parametrize(
+    "name", ["cudaGetErrorString", "cudnnGetErrorString", "cudaGetErrorName", "ncclGetLastError"]
+)
+def test_a_function_that_puts_errors_into_words_returns_words(tmp_path: Path, name: str) -> None:
+    wanted = [StandIn("libx.so.1", {"": {name, "cudaGetLastError"}})]
+    cuda_standins.build(wanted, tmp_path, compiler="cc", variables=os.environ, log=tmp_path / "log")
+    made = ctypes.CDLL(str(tmp_path / "libx.so.1"))
+    assert made.cudaGetLastError() == 100
+    words = getattr(made, name)
+    words.restype = ctypes.c_char_p
+    assert b"no CUDA device" in words()
+
+
 @pytest.mark.parametrize(("content", "says"), [(None, "not there"), (b"text", "not a shared library")])
 def test_a_torch_that_is_not_one_is_told(site: Path, content: bytes | None, says: str) -> None:
     path = site / "torchvision" / "_C.so"
@@ -126,7 +139,15 @@ def test_a_compiler_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
 
 @pytest.mark.environment
 def test_torch_imports_with_no_gpu_and_no_cuda_library(environment: Environment) -> None:
-    show = "import torch, torchvision; print(torch.__version__, torch.cuda.is_available())"
+    # transformers 5 asks the last at each step: without words for the error it ended in a crash.
+    show = """
+import torch, torchvision
+print(torch.__version__, torch.cuda.is_available())
+try:
+    torch.cuda.is_current_stream_capturing()
+except RuntimeError as error:
+    print(error)
+"""
     run = subprocess.run(
         [environment.python, "-c", show],
         env=environment.build_variables(),
@@ -136,4 +157,6 @@ def test_torch_imports_with_no_gpu_and_no_cuda_library(environment: Environment)
     )
     assert run.stdout.split()[0].startswith(environment.variant.component("torch").version)
     assert run.stdout.split()[1] == "False"
+    if environment.cuda_standins.is_dir():
+        assert "no CUDA device" in run.stdout
     assert not list(environment.site_packages.glob("nvidia*"))

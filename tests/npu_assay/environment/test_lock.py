@@ -150,6 +150,11 @@ def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path)
             ":35: components.vllm: a component from index needs sha256",
         ),
         (
+            "[components.vllm-ascend]",
+            '[components.vllm-ascend]\nrebuilt = "module"',
+            ":29: components.vllm-ascend: module is rebuilt from the sdist: sha256 needs sdist",
+        ),
+        (
             'file = "cann-{architecture}.run"\n',
             "",
             ":41: components.cann: a component from run-packages needs file",

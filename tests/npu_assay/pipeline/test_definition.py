@@ -70,6 +70,7 @@ def test_a_pipeline_is_found_by_name_or_by_path(tmp_path):
 def test_kv_offload_has_the_stages_of_the_published_result_in_order():
     pipeline, _ = load_pipeline(PIPELINES / "kv-offload.toml")
     assert pipeline.stage_names == [
+        "cann",
         "versions-and-paths",
         "health",
         "ruff",

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -32,6 +33,36 @@ void write_slots(const at::Tensor& rows, at::Tensor cache, const at::Tensor& slo
     std::memcpy(to + static_cast<std::size_t>(slot) * width, from + static_cast<std::size_t>(token) * width,
                 width);
   }
+}
+
+void map_slots(const at::Tensor& starts, const at::Tensor& positions, const at::Tensor& block_table,
+               std::int64_t block_size, std::int64_t padding, at::Tensor slots) {
+  const auto first = starts.to(at::kLong).contiguous();
+  const auto where = positions.to(at::kLong).contiguous();
+  const auto table = block_table.to(at::kInt).contiguous();
+  const auto* start = first.const_data_ptr<std::int64_t>();
+  const auto requests = first.numel() - 1;
+  if (requests < 0 || requests > table.size(0)) {
+    throw std::runtime_error("slot mapping: " + std::to_string(requests) + " requests, a block table of " +
+                             std::to_string(table.size(0)));
+  }
+  auto mapped = at::full({slots.numel()}, padding, at::kLong);
+  auto* slot = mapped.mutable_data_ptr<std::int64_t>();
+  for (std::int64_t request = 0; request < requests; ++request) {
+    const auto* blocks = table.const_data_ptr<std::int32_t>() + request * table.size(1);
+    if (start[request] < 0 || start[request + 1] > std::min(where.numel(), slots.numel())) {
+      throw std::runtime_error("slot mapping: request " + std::to_string(request) + " ends at token " +
+                               std::to_string(start[request + 1]) + ", which is outside");
+    }
+    for (auto token = start[request]; token < start[request + 1]; ++token) {
+      const auto position = where.const_data_ptr<std::int64_t>()[token];
+      if (position < 0 || position / block_size >= table.size(1)) {
+        throw std::runtime_error("slot mapping: position " + std::to_string(position) + " is in no block");
+      }
+      slot[token] = blocks[position / block_size] * block_size + position % block_size;
+    }
+  }
+  slots.copy_(mapped);
 }
 
 }  // namespace emucann::kernels

@@ -1,6 +1,7 @@
 """What `npu-smi` prints, read by header and key. One module a subcommand; `recognise` tells them apart.
 
-The layouts differ by chip and driver. Each module names the ones that it knows; any other is an error that
-quotes the line, never a guess. Shapes: npu-smi's reference for the Atlas A2, and outputs in public
-vllm-ascend issues.
+The layouts differ by chip and driver. Columns and keys are read by name wherever they stand; an unknown
+header, a row that does not fit it and an output that was cut short are errors that quote the line, never a
+guess.
+Shapes: npu-smi's reference (Atlas A2, Atlas 200I A2, Atlas 300I Pro), and outputs in public issues.
 """

@@ -1,63 +1,79 @@
-"""`npu-smi info`: the table of cards, and the table of processes under it.
+"""`npu-smi info`: the table of dies, and the table of processes under it.
 
-Known layouts: 910B (one die a card, HBM). Cards of other chips have other columns: later work adds them to
-`LAYOUTS`.
+A die has two rows, and the table two header lines. Which columns stand in which cell differs by chip and
+driver, so the header decides: any arrangement of known columns is read, an unknown column is an error. Seen
+so far: 910 and 910B (HBM), A3 (two dies a card, Phy-ID, the second without power), 310P and 310B (Device, no
+HBM), 950 (no Chip; NPU ID and Name in cells of their own). Meaning of the columns: npu-smi's reference for
+the Atlas 200I A2, 25.5.0, "npu-smi info"; 950: vllm-ascend#10463.
 """
 
 import re
 from dataclasses import dataclass
 
 from npu_assay.device.npu_smi.errors import UnknownLayoutError
-
-_USAGE_OR_WORD = re.compile(r"\d+\s*/\s*\d+|\S+")
-_VERSION = re.compile(r"npu-smi\s+(\S+)\s+Version:\s*(\S+)")
-_NOTHING_RUNS = "No running processes found"
-
-Header = tuple[tuple[str, ...], ...]
-"""The column names in each cell of a header line."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The two header lines of a card table; a card has one row for each."""
-
-    name: str
-    card: Header
-    chip: Header
-
-
-LAYOUTS = (
-    Layout(
-        "910B",
-        card=(("NPU", "Name"), ("Health",), ("Power(W)", "Temp(C)", "Hugepages-Usage(page)")),
-        chip=(("Chip",), ("Bus-Id",), ("AICore(%)", "Memory-Usage(MB)", "HBM-Usage(MB)")),
-    ),
+from npu_assay.device.npu_smi.table import Form, Header, Row, header_of, rows_of
+from npu_assay.device.npu_smi.values import (
+    Usage,
+    integer,
+    integer_or_none,
+    number_or_none,
+    text_or_none,
+    usage_or_none,
 )
-_PROCESSES: Header = (("NPU", "Chip"), ("Process", "id"), ("Process", "name"), ("Process", "memory(MB)"))
+
+_VERSION = re.compile(r"npu-smi\s+(\S+)\s+Version:\s*(\S+)")
+_IDLE = re.compile(r"No running processes found in NPU (\d+)")
+
+_CARD_COLUMNS = {
+    "NPU": Form.WORD,
+    "NPU ID": Form.WORD,
+    "Name": Form.TEXT,
+    "Health": Form.WORD,
+    "Power(W)": Form.WORD,
+    "Temp(C)": Form.WORD,
+    "Hugepages-Usage(page)": Form.USAGE,
+}
+_CHIP_COLUMNS = {
+    "Chip": Form.WORD,
+    "Phy-ID": Form.WORD,
+    "Device": Form.WORD,
+    "Bus-Id": Form.WORD,
+    "AICore(%)": Form.WORD,
+    "NPU Util(%)": Form.WORD,
+    "Memory-Usage(MB)": Form.USAGE,
+    "HBM-Usage(MB)": Form.USAGE,
+}
+_PROCESS_COLUMNS = {
+    "NPU": Form.WORD,
+    "NPU ID": Form.WORD,
+    "Chip": Form.WORD,
+    "Process id": Form.WORD,
+    "Process name": Form.TEXT,
+    "Process memory(MB)": Form.WORD,
+    "Process id in container": Form.WORD,
+}
 
 
 @dataclass(frozen=True)
-class Usage:
-    """How much of something is used, in its column's unit."""
-
-    used: int
-    total: int
-
-
-@dataclass(frozen=True)
-class Card:
-    """One die of a card as `npu-smi info` shows it."""
+class InfoDie:
+    """One die. What the layout has no column for, or npu-smi did not measure, is None."""
 
     npu_id: int
-    chip_id: int
+    chip_id: int | None
+    physical_id: int | None
+    """The N of /dev/davinciN; A3's `Phy-ID`."""
+    device: int | None
+    """`Device` of the 310 family: the vendor's "chip number", not said to be logical or physical."""
     name: str
     health: str
-    bus_id: str
+    bus_id: str | None
     power_w: float | None
-    """None where it is not measured."""
     temperature_c: int | None
-    hbm_mib: Usage
-    """npu-smi writes MB and means MiB: a 64 GiB card shows 65536."""
+    utilisation_percent: float | None
+    """Of the AI cores; 950: of the NPU."""
+    memory_mib: Usage | None
+    hbm_mib: Usage | None
+    hugepages: Usage | None
 
 
 @dataclass(frozen=True)
@@ -65,114 +81,160 @@ class DeviceProcess:
     """A process that holds device memory."""
 
     npu_id: int
-    chip_id: int
+    chip_id: int | None
     pid: int
+    """As the host numbers it."""
     name: str
     memory_mib: int
+    container_pid: int | None = None
 
 
 @dataclass(frozen=True)
 class Info:
     """All of `npu-smi info`."""
 
-    version: str
-    layout: str
-    cards: tuple[Card, ...]
-    processes: tuple[DeviceProcess, ...]
+    version: str | None
+    """Of the driver; None when the title line was left out."""
+    dies: tuple[InfoDie, ...]
+    processes: tuple[DeviceProcess, ...] | None
+    """None without a process table. In a container the processes of others are not listed."""
+    idle_npus: tuple[int, ...] = ()
+    """NPUs of which npu-smi says that nothing runs on them."""
+
+    def processes_of(self, die: InfoDie) -> tuple[DeviceProcess, ...] | None:
+        """What runs on a die; None when that is not known."""
+        if self.processes is None:
+            return None
+        return tuple(
+            process
+            for process in self.processes
+            if process.npu_id == die.npu_id and process.chip_id in (None, die.chip_id)
+        )
 
 
 def is_info(text: str) -> bool:
-    """Whether this is the output of `npu-smi info`, of any chip."""
-    return bool(_VERSION.search(text)) or "Bus-Id" in text
+    """Whether this is the output of `npu-smi info`, of any chip, whole or not."""
+    return any(line.lstrip()[:1] in ("|", "+") for line in text.splitlines())
 
 
 def parse_info(text: str, source: str) -> Info:
-    """Read `npu-smi info`. Raises UnknownLayoutError, also when there is no card at all."""
-    lines = iter(line for line in text.splitlines() if line.strip() and not set(line.strip()) <= set("+-="))
-    title = next(lines, "")
-    version = _VERSION.search(title)
-    if version is None:
-        raise UnknownLayoutError(source, title, "the line with npu-smi's version")
-    layout = _layout_of(next(lines, ""), next(lines, ""), source)
+    """Read `npu-smi info`. Raises UnknownLayoutError, also when there is no die or the text was cut short."""
+    rows = rows_of(text, source)
+    version = None
+    if rows and (title := _VERSION.search(rows[0].line)):
+        version = title[2]
+        rows = rows[1:]
+    card, chip = _headers(rows, source)
+    rows = rows[2:]
+    split = next((at for at, row in enumerate(rows) if _is_process_header(row)), len(rows))
 
-    cards: list[Card] = []
-    for line in lines:
-        if _header_of(line) == _PROCESSES:
-            break
-        if _NOTHING_RUNS in line:
-            continue
-        cards.append(_card(layout, line, next(lines, "end of output"), source))
-    if not cards:
-        raise UnknownLayoutError(source, "end of output", "at least one card")
-    processes = tuple(_process(line, source) for line in lines if _NOTHING_RUNS not in line)
-    return Info(version[2], layout.name, tuple(cards), processes)
-
-
-def _layout_of(card_header: str, chip_header: str, source: str) -> Layout:
-    found = _header_of(card_header), _header_of(chip_header)
-    for layout in LAYOUTS:
-        if found == (layout.card, layout.chip):
-            return layout
-    known_cards = {layout.card for layout in LAYOUTS}
-    line = chip_header if found[0] in known_cards else card_header
-    raise UnknownLayoutError(source, line, f"the header of {' or '.join(layout.name for layout in LAYOUTS)}")
+    dies: list[InfoDie] = []
+    for at in range(0, split, 2):
+        if at + 1 == split:
+            raise UnknownLayoutError(
+                source, rows[at].line, "a second row for this die; the output was cut short"
+            )
+        dies.append(_die(card, chip, rows[at], rows[at + 1], source))
+    if not dies:
+        raise UnknownLayoutError(source, "end of output", "at least one die")
+    _check_each_once(dies, source)
+    processes, idle = _processes(rows[split:], source)
+    return Info(version, tuple(dies), processes, idle)
 
 
-def _header_of(line: str) -> Header:
-    return tuple(tuple(cell.split()) for cell in _cells(line))
+def _headers(rows: list[Row], source: str) -> tuple[Header, Header]:
+    expected = "the header of the table of dies"
+    if len(rows) < 2:
+        raise UnknownLayoutError(source, rows[0].line if rows else "end of output", expected)
+    card, chip = header_of(rows[0], _CARD_COLUMNS), header_of(rows[1], _CHIP_COLUMNS)
+    if card is None or not {"Name", "Health"} <= card.columns or len({"NPU", "NPU ID"} & card.columns) != 1:
+        raise UnknownLayoutError(
+            source, rows[0].line, f"{expected} (NPU, Name, Health and other known columns)"
+        )
+    if chip is None or "Bus-Id" not in chip.columns or len(chip.cells) != len(card.cells):
+        raise UnknownLayoutError(source, rows[1].line, f"{expected} (Chip, Bus-Id and other known columns)")
+    return card, chip
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().strip("|").split("|")]
-
-
-def _values(header: Header, line: str, source: str) -> dict[str, str]:
-    """A row's values by column name. A name may hold spaces, as the last value of its cell."""
-    cells = _cells(line)
-    if len(cells) != len(header):
-        raise UnknownLayoutError(source, line, f"{len(header)} cells")
-    values: dict[str, str] = {}
-    for names, cell in zip(header, cells, strict=True):
-        found = _USAGE_OR_WORD.findall(cell)
-        if names[-1] == "Name" and len(found) > len(names):
-            found = [*found[: len(names) - 1], " ".join(found[len(names) - 1 :])]
-        if len(found) != len(names):
-            raise UnknownLayoutError(source, line, f"values for {', '.join(names)}")
-        values.update(zip(names, found, strict=True))
-    return values
-
-
-def _card(layout: Layout, card_line: str, chip_line: str, source: str) -> Card:
-    card = _values(layout.card, card_line, source)
-    chip = _values(layout.chip, chip_line, source)
+def _die(card_header: Header, chip_header: Header, card_row: Row, chip_row: Row, source: str) -> InfoDie:
+    card, chip = card_header.read(card_row, source), chip_header.read(chip_row, source)
+    values = card | chip
     try:
-        return Card(
-            npu_id=int(card["NPU"]),
-            chip_id=int(chip["Chip"]),
-            name=card["Name"],
+        return InfoDie(
+            npu_id=integer(card.get("NPU", card.get("NPU ID", ""))),
+            chip_id=integer(chip["Chip"]) if "Chip" in chip else None,
+            physical_id=integer_or_none(values.get("Phy-ID", "-")),
+            device=integer_or_none(values.get("Device", "-")),
+            name=_filled(card["Name"]),
             health=card["Health"],
-            bus_id=chip["Bus-Id"],
-            power_w=_number(card["Power(W)"]),
-            temperature_c=None if (degrees := _number(card["Temp(C)"])) is None else int(degrees),
-            hbm_mib=_usage(chip["HBM-Usage(MB)"]),
+            bus_id=text_or_none(chip["Bus-Id"]),
+            power_w=number_or_none(values.get("Power(W)", "-")),
+            temperature_c=integer_or_none(values.get("Temp(C)", "-")),
+            utilisation_percent=number_or_none(values.get("AICore(%)", values.get("NPU Util(%)", "-"))),
+            memory_mib=usage_or_none(values.get("Memory-Usage(MB)", "-")),
+            hbm_mib=usage_or_none(values.get("HBM-Usage(MB)", "-")),
+            hugepages=usage_or_none(values.get("Hugepages-Usage(page)", "-")),
         )
     except ValueError as error:
-        raise UnknownLayoutError(source, f"{card_line} {chip_line}", f"a card's numbers ({error})") from error
+        raise UnknownLayoutError(
+            source, f"{card_row.line} {chip_row.line}", f"a die's values ({error})"
+        ) from error
 
 
-def _number(text: str) -> float | None:
-    return None if text in ("-", "NA") else float(text)
+def _filled(text: str) -> str:
+    if not text:
+        raise ValueError("no name")
+    return text
 
 
-def _usage(text: str) -> Usage:
-    used, _, total = text.partition("/")
-    return Usage(int(used), int(total))
+def _check_each_once(dies: list[InfoDie], source: str) -> None:
+    seen: set[tuple[int, int | None]] = set()
+    for die in dies:
+        key = die.npu_id, die.chip_id
+        if key in seen:
+            raise UnknownLayoutError(source, f"NPU {die.npu_id} chip {die.chip_id} twice", "each die once")
+        seen.add(key)
 
 
-def _process(line: str, source: str) -> DeviceProcess:
-    cells = _cells(line)
+def _is_process_header(row: Row) -> bool:
+    header = header_of(row, _PROCESS_COLUMNS)
+    return header is not None and {"Process id", "Process name", "Process memory(MB)"} <= header.columns
+
+
+def _processes(rows: list[Row], source: str) -> tuple[tuple[DeviceProcess, ...] | None, tuple[int, ...]]:
+    """The process table, its header first. A row of it looks like a row of the table of dies."""
+    if not rows:
+        return None, ()
+    header = header_of(rows[0], _PROCESS_COLUMNS)
+    if header is None or len({"NPU", "NPU ID"} & header.columns) != 1:
+        raise UnknownLayoutError(source, rows[0].line, "the header of the process table")
+    processes: list[DeviceProcess] = []
+    idle: list[int] = []
+    for row in rows[1:]:
+        if nothing := _IDLE.fullmatch(" ".join(row.line.strip().strip("|").split())):
+            idle.append(int(nothing[1][:18]))
+        else:
+            processes.append(_process(header, row, source))
+    if not processes and not idle:
+        raise UnknownLayoutError(source, rows[0].line, "processes, or a word that there are none")
+    busy_and_idle = {process.npu_id for process in processes} & set(idle)
+    if busy_and_idle:
+        raise UnknownLayoutError(
+            source, f"NPU {min(busy_and_idle)} with processes and without", "one or the other"
+        )
+    return tuple(processes), tuple(idle)
+
+
+def _process(header: Header, row: Row, source: str) -> DeviceProcess:
+    values = header.read(row, source)
     try:
-        (npu, chip), pid, name, memory = cells[0].split(), *cells[1:]
-        return DeviceProcess(int(npu), int(chip), int(pid), name, int(memory))
+        return DeviceProcess(
+            npu_id=integer(values.get("NPU", values.get("NPU ID", ""))),
+            chip_id=integer(values["Chip"]) if "Chip" in values else None,
+            pid=integer(values["Process id"]),
+            name=values["Process name"],
+            memory_mib=integer(values["Process memory(MB)"]),
+            container_pid=integer_or_none(values.get("Process id in container", "-")),
+        )
     except ValueError as error:
-        raise UnknownLayoutError(source, line, "a row of the process table") from error
+        raise UnknownLayoutError(source, row.line, f"a row of the process table ({error})") from error

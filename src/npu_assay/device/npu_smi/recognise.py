@@ -1,42 +1,89 @@
 """Tell npu-smi's outputs apart by their content, whatever the file's name."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from npu_assay.device.npu_smi.blocks import (
-    HealthReport,
-    Listing,
-    is_health,
-    is_listing,
-    parse_health,
-    parse_listing,
-)
-from npu_assay.device.npu_smi.errors import DriverFailureError, UnknownLayoutError
+from npu_assay.device.npu_smi.board import Boards, parse_boards
+from npu_assay.device.npu_smi.errors import UnknownLayoutError, failure_in
+from npu_assay.device.npu_smi.health import HEALTH_KEYS, HealthReport, parse_health
 from npu_assay.device.npu_smi.info import Info, is_info, parse_info
+from npu_assay.device.npu_smi.keys import keys_in
+from npu_assay.device.npu_smi.listing import Listing, parse_listing
 from npu_assay.device.npu_smi.mapping import ChipMapping, is_mapping, parse_mapping
+from npu_assay.device.npu_smi.phyid_remap import PHYSICAL_ID, PhysicalIdRemap, parse_phyid_remap
+from npu_assay.device.npu_smi.process_memory import ProcessMemory, is_process_memory, parse_process_memory
+from npu_assay.device.npu_smi.usages import (
+    MemoryReport,
+    Usages,
+    is_memory,
+    is_usages,
+    parse_memory,
+    parse_usages,
+)
 
-#: "dcmi module initialize failed. ret is -8005", "dcmi model initialized failed, ... ret is -8020" and
-#: their kin.
-_FAILURE = re.compile(r"^.*\bret is -\d+.*$", re.MULTILINE)
+_UNSUPPORTED = re.compile(r"(?:[^:|]*)\b(?:does not|doesn't|is not|not) support(?:ed)?\b[^:|]*")
 
-Output = Info | ChipMapping | Listing | HealthReport
+
+@dataclass(frozen=True)
+class Unsupported:
+    """npu-smi's word that this device or driver does not have what was asked for. Nothing was measured."""
+
+    reason: str
+
+
+Output = (
+    Info
+    | ChipMapping
+    | Listing
+    | HealthReport
+    | Boards
+    | Usages
+    | MemoryReport
+    | ProcessMemory
+    | PhysicalIdRemap
+    | Unsupported
+)
 
 
 def parse_npu_smi(data: bytes, source: str) -> Output:
     """Read any of the known outputs.
 
-    Raises DriverFailureError for npu-smi's own failures and UnknownLayoutError for everything else, naming
-    `source`.
+    Raises a NpuSmiError for npu-smi's own failures, UnknownLayoutError for the rest; both name `source`.
     """
     text = data.decode(errors="replace")
-    if failure := _FAILURE.search(text):
-        raise DriverFailureError(source, failure[0])
+    if failure := failure_in(text, source):
+        raise failure
     if is_info(text):
         return parse_info(text, source)
     if is_mapping(text):
         return parse_mapping(text, source)
-    if is_listing(text):
-        return parse_listing(text, source)
-    if is_health(text):
-        return parse_health(text, source)
+    if _UNSUPPORTED.fullmatch(text.strip()):
+        return Unsupported(" ".join(text.split()))
+    if is_process_memory(text):
+        return parse_process_memory(text, source)
+    if parse := _by_keys(keys_in(text)):
+        return parse(text, source)
     first = next((line for line in text.splitlines() if line.strip()), "nothing")
-    raise UnknownLayoutError(source, first, "output of npu-smi info, info -m, info -l or info -t health")
+    raise UnknownLayoutError(
+        source,
+        first,
+        "output of npu-smi info, info -m, -l, or -t health, board, usages, memory, proc-mem or phyid-remap",
+    )
+
+
+def _by_keys(keys: set[str]) -> Callable[[str, str], Output] | None:
+    """The parser of `key : value` lines that these keys are of."""
+    if "Total Count" in keys:
+        return parse_listing
+    if keys & HEALTH_KEYS:
+        return parse_health
+    if PHYSICAL_ID in keys:
+        return parse_phyid_remap
+    if is_memory(keys):
+        return parse_memory
+    if is_usages(keys):
+        return parse_usages
+    if "Board ID" in keys:
+        return parse_boards
+    return None

@@ -1,6 +1,16 @@
 """The steps of an installation, in order: a change late in the list leaves what is before it alone."""
 
-from npu_assay.environment.steps import adaptations, cann, python, system, torch, triton, vllm, vllm_ascend
+from npu_assay.environment.steps import (
+    adaptations,
+    cann,
+    lmcache,
+    python,
+    system,
+    torch,
+    triton,
+    vllm,
+    vllm_ascend,
+)
 from npu_assay.environment.steps.step import Step
 
 ORDER: tuple[Step, ...] = (
@@ -10,6 +20,7 @@ ORDER: tuple[Step, ...] = (
     triton.STEP,
     vllm.STEP,
     vllm_ascend.STEP,
+    lmcache.STEP,
     cann.CANN,
     cann.NNAL,
     adaptations.STEP,

@@ -1,12 +1,19 @@
-"""Step vllm-ascend: its wheel, which is built for exactly the lock's torch and torch-npu."""
+"""Step vllm-ascend: its wheel, and the module in it that the lock has rebuilt for the installed torch."""
 
+from dataclasses import asdict
+
+from npu_assay.environment import ascend_binding
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.steps.components import install_components
 from npu_assay.environment.steps.step import Facts, Report, Step
 
 
 def _install(environment: Environment, report: Report) -> Facts:
-    return install_components(environment, "vllm-ascend", ("vllm-ascend",))
+    versions = install_components(environment, "vllm-ascend", ("vllm-ascend",))
+    module = environment.variant.component("vllm-ascend").rebuilt
+    if module is None:
+        return versions
+    return {**versions, "rebuilt": asdict(ascend_binding.rebuild(environment, module))}
 
 
 STEP = Step(name="vllm-ascend", needs=("vllm",), run=_install)

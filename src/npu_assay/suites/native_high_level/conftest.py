@@ -5,22 +5,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 from settings import Settings
-from support.stage import Stage, StageError
+from support.engine_suite import EMULATED, SETTINGS, ignores, read_settings
 
 if TYPE_CHECKING:
-    from engine import Engine
-
-SETTINGS = pytest.StashKey[Settings]()
-EMULATED = pytest.StashKey[bool]()
+    from offloading_engine import OffloadingEngine
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the settings before anything slow is imported."""
-    try:
-        stage = Stage.from_variables()
-        config.stash[SETTINGS], config.stash[EMULATED] = stage.settings(Settings), stage.emulated
-    except StageError as error:
-        pytest.exit(str(error), returncode=2)
+    read_settings(config, Settings)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -30,22 +23,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what doesn't apply: only the emulator computes in float32 as the CPU does."""
-    settings = config.stash[SETTINGS]
-    applies = config.stash[EMULATED] and settings.model is None and settings.dtype in (None, "float32")
-    if collection_path.name != "test_tokens_equal_cpu.py" or applies:
-        return None
-    print("tokens equal to the CPU's: not applicable, only to the tiny model in float32 on the emulator")
-    return True
+    """Leave out what doesn't apply."""
+    return ignores(collection_path, config)
 
 
 @pytest.fixture(scope="session")
-def engine(request: pytest.FixtureRequest) -> "Engine":
+def engine(request: pytest.FixtureRequest) -> "OffloadingEngine":
     """The running engine; the stage's scratch folder, which it runs in, has room for the tiny model."""
-    from engine import Engine
+    from offloading_engine import OffloadingEngine
 
     settings, emulated = request.config.stash[SETTINGS], request.config.stash[EMULATED]
-    running = Engine(settings, emulated, scratch=Path.cwd())
+    running = OffloadingEngine(settings, emulated, scratch=Path.cwd())
     print(f"block size {running.block_tokens}, offloadable {running.offloadable_tokens} tokens of a prompt")
     running.print_process_maps()
     if running.offloadable_tokens < 1:

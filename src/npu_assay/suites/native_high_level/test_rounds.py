@@ -3,11 +3,11 @@
 import hashlib
 import json
 
-from engine import Engine
+from offloading_engine import OffloadingEngine
 from support.stage import Stage
 
 
-def test_round(engine: Engine, stage: Stage, run: int) -> None:
+def test_round(engine: OffloadingEngine, stage: Stage, run: int) -> None:
     prompt = engine.prompt(run)
     cold = engine.generate(prompt)
     reset = engine.reset_prefix_cache()
@@ -41,7 +41,7 @@ def test_round(engine: Engine, stage: Stage, run: int) -> None:
     assert external.token_ids == cold.token_ids
 
 
-def test_the_offloaded_part_of_a_prompt_decides_the_tokens(engine: Engine) -> None:
+def test_the_offloaded_part_of_a_prompt_decides_the_tokens(engine: OffloadingEngine) -> None:
     """Otherwise equal tokens would say nothing about what came back from host memory."""
     rounds = engine.settings.rounds
     one, other = engine.prompt(rounds + 1), engine.prompt(rounds + 2)

@@ -63,39 +63,81 @@ def print_process_map() -> None:
     print(process_map(name, loaded_cann_libraries()), flush=True)
 
 
-def cann_identity(libraries: Iterable[str], variables: Mapping[str, str] = os.environ) -> str:
+def cann_identity(libraries: Iterable[str]) -> str:
     """Say which CANN this process runs on.
 
     The emulated CANN's libascendcl exports a function that returns its version, and the copy that is loaded
-    is asked. CANN's own exports no such function: then it is `hardware` and the build, from the install info.
+    is asked. CANN's own exports no such function: then it is `hardware` and the build, from the install info
+    that belongs to the loaded copy.
 
     Raises:
-        RuntimeError: libascendcl isn't loaded, or CANN's install info can't be found.
+        RuntimeError: libascendcl isn't loaded, or its install info can't be found.
     """
-    path = next((path for path in libraries if Path(path).name.startswith("libascendcl.so")), None)
-    if path is None:
-        raise RuntimeError("libascendcl.so is not loaded: expected a process that has used the NPU")
+    path = loaded_library("libascendcl", libraries)
     version = getattr(ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_NOLOAD), VERSION_SYMBOL, None)
     if version is None:
-        return f"hardware {inner_version(variables)}"
+        return f"hardware {inner_version(install_info(path))}"
     version.restype = ctypes.c_char_p
     return version().decode()
 
 
-def inner_version(variables: Mapping[str, str] = os.environ) -> str:
-    """Return CANN's build: innerversion of ascend_toolkit_install.info below ASCEND_TOOLKIT_HOME.
+def loaded_library(name: str, libraries: Iterable[str]) -> str:
+    """Return the path of the library of that name.
 
     Raises:
-        RuntimeError: the variable, the file or the key is missing.
+        RuntimeError: it isn't loaded.
     """
-    home = variables.get("ASCEND_TOOLKIT_HOME")
-    if home is None:
-        raise RuntimeError("ASCEND_TOOLKIT_HOME is not set: source CANN's set_env.sh")
-    file = Path(home) / f"{platform.machine()}-linux" / INSTALL_INFO
-    if not file.is_file():
-        raise RuntimeError(f"{file} is missing: expected a CANN toolkit in ASCEND_TOOLKIT_HOME")
-    for line in file.read_text().splitlines():
-        key, _, value = line.partition("=")
-        if key.strip() == "innerversion":
-            return value.strip()
-    raise RuntimeError(f"{file} has no innerversion: expected a line innerversion=...")
+    for path in libraries:
+        if Path(path).name.startswith(f"{name}.so"):
+            return path
+    raise RuntimeError(f"{name}.so is not loaded: expected a process that has used the NPU")
+
+
+def install_info(library: str) -> Path:
+    """Return the install info of the CANN that a library belongs to, whatever the variables say.
+
+    It stands in `<arch>-linux/`, and the library somewhere below that folder or the one above it.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    for folder in Path(library).resolve().parents:
+        for place in (folder, folder / f"{platform.machine()}-linux"):
+            if (place / INSTALL_INFO).is_file():
+                return place / INSTALL_INFO
+    raise RuntimeError(f"{library}: no {INSTALL_INFO} above it: expected a library of an installed CANN")
+
+
+def inner_version(file: Path) -> str:
+    """Return CANN's build: the innerversion in an install info.
+
+    Raises:
+        RuntimeError: the file has not exactly one.
+    """
+    values = [
+        value.strip()
+        for key, _, value in (line.partition("=") for line in file.read_text().splitlines())
+        if key.strip() == "innerversion"
+    ]
+    if len(values) != 1 or not values[0]:
+        raise RuntimeError(f"{file}: expected one line innerversion=..., found {len(values)} with {values}")
+    return values[0]
+
+
+def stray_from_home(libraries: Iterable[str], variables: Mapping[str, str] = os.environ) -> str | None:
+    """Say how the loaded CANN is another than the one that ASCEND_HOME_PATH means, or None where it is not.
+
+    Raises:
+        RuntimeError: as loaded_library and install_info.
+    """
+    home = variables.get("ASCEND_HOME_PATH")
+    if not home:
+        return "ASCEND_HOME_PATH is not set: source CANN's set_env.sh"
+    library = loaded_library("libascendcl", libraries)
+    root = install_info(library).parent.parent.resolve()
+    meant = Path(home).resolve()
+    # Before CANN 8.5 the variable means latest/, a folder of links into that of the version.
+    arch = (meant / f"{platform.machine()}-linux").resolve()
+    if root in (meant, meant.parent, arch.parent):
+        return None
+    return f"{library} is loaded, but ASCEND_HOME_PATH is {home}"

@@ -1,4 +1,4 @@
-"""vLLM's engine as a user starts it with `--kv-offloading-size N --kv-offloading-backend native`.
+"""vLLM's engine, as a user starts it.
 
 The engine core runs in a process of its own (vLLM's default), and that one holds the NPU.
 """
@@ -7,17 +7,16 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # Before vLLM is imported: a forked engine core would inherit this process's threads and device state.
 os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "spawn"
 
 import tiny_model
-from settings import Settings
-from support.cann import process_map
 from vllm import LLM, SamplingParams
 
-#: A request between two looks at the engine: short of a block, so that nothing of it is cached or offloaded.
-FLUSH_TOKENS, FLUSHES = 4, 50
+from support.cann import process_map
+from support.engine_settings import EngineSettings
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,11 @@ class Answer:
 class Engine:
     """A running engine with the settings it was started with."""
 
-    def __init__(self, settings: Settings, emulated: bool, scratch: Path):
-        """Start the engine; without a model in the settings, make the tiny one in `scratch`."""
+    def __init__(self, settings: EngineSettings, emulated: bool, scratch: Path, **arguments: Any):
+        """Start the engine; without a model in the settings, make the tiny one in `scratch`.
+
+        `arguments` are further ones of vLLM's.
+        """
         self.settings = settings
         self.is_tiny = settings.model is None
         self.model = settings.model or tiny_model.make(scratch / "tiny-model", settings.seed)
@@ -41,7 +43,7 @@ class Engine:
         # Of 128 tokens each, these hold two requests of the full length. An emulated NPU's memory is the
         # host's, and overwrite_kv_cache fills all blocks.
         few_blocks = max(64, settings.max_model_len // 64) if self.is_tiny or emulated else None
-        self._llm = LLM(
+        self.llm = LLM(
             model=str(self.model),
             dtype=settings.dtype or (tiny_dtype if self.is_tiny else "auto"),
             max_model_len=settings.max_model_len,
@@ -51,26 +53,15 @@ class Engine:
             seed=settings.seed,
             enforce_eager=True,
             enable_prefix_caching=True,
-            kv_offloading_size=settings.kv_offloading_size,
-            kv_offloading_backend="native",
             worker_extension_cls="support.worker.Inspection",
+            **arguments,
         )
-        self._tokenizer = self._llm.get_tokenizer()
+        self._tokenizer = self.llm.get_tokenizer()
 
     @property
     def block_tokens(self) -> int:
-        """Tokens of a KV block; host blocks are as large."""
-        return self._llm.llm_engine.vllm_config.cache_config.block_size
-
-    @property
-    def offloadable_tokens(self) -> int:
-        """Tokens of a prompt that come back from host memory.
-
-        Whole blocks are offloaded; and where they are the whole prompt, its last token is computed again,
-        because its output is needed (`num_computed_tokens` in vllm/v1/core/sched/scheduler.py).
-        """
-        tokens = self.settings.prompt_tokens
-        return min(tokens // self.block_tokens * self.block_tokens, tokens - 1)
+        """Tokens of a KV block."""
+        return self.llm.llm_engine.vllm_config.cache_config.block_size
 
     def prompt(self, number: int) -> list[int]:
         """Return a prompt of the set length, in token ids; each number has text of its own from the start."""
@@ -80,41 +71,20 @@ class Engine:
         assert len(token_ids) == length, "a word has at least one token"
         return token_ids
 
-    def generate(self, prompt: list[int]) -> Answer:
-        """Answer a prompt greedily, with exactly `max_tokens` tokens."""
+    def generate(self, prompt: list[int], max_tokens: int | None = None) -> Answer:
+        """Answer a prompt greedily, with exactly `max_tokens` tokens, else as many as the settings say."""
+        tokens = max_tokens or self.settings.max_tokens
         started = time.perf_counter()
-        (output,) = self._llm.generate(
+        (output,) = self.llm.generate(
             [{"prompt_token_ids": prompt}],
-            SamplingParams(temperature=0, max_tokens=self.settings.max_tokens, ignore_eos=True),
+            SamplingParams(temperature=0, max_tokens=tokens, ignore_eos=True),
             use_tqdm=False,
         )
         seconds = time.perf_counter() - started
         return Answer(list(output.outputs[0].token_ids), output.num_cached_tokens, seconds)
 
-    def reset_prefix_cache(self) -> bool:
-        """Empty the NPU's prefix cache, once the blocks that are being stored are let go.
-
-        vLLM starts a store one step after the one that computed the blocks, keeps them until a later step has
-        seen the store end, and takes no step without a request. So short requests run until it succeeds.
-        """
-        for _ in range(FLUSHES):
-            if self._llm.reset_prefix_cache():
-                return True
-            self._llm.generate(
-                [{"prompt_token_ids": self.prompt(0)[:FLUSH_TOKENS]}],
-                SamplingParams(temperature=0, max_tokens=2, ignore_eos=True),
-                use_tqdm=False,
-            )
-        return False
-
-    def overwrite_kv_cache(self) -> None:
-        """Replace everything in the NPU's KV cache by other numbers."""
-        written = self._llm.collective_rpc("overwrite_kv_cache", args=(self.settings.seed,))
-        assert len(written) == self.settings.tensor_parallel_size
-        assert all(written), "a worker has no KV cache"
-
     def print_process_maps(self) -> None:
         """Print which CANN each worker has loaded."""
-        for name, libraries in self._llm.collective_rpc("cann_libraries"):
+        for name, libraries in self.llm.collective_rpc("cann_libraries"):
             assert libraries, f"{name} has loaded no library of CANN"
             print(process_map(name, libraries), flush=True)

@@ -1,0 +1,2 @@
+// Included by vllm-ascend's binding, which uses nothing of it.
+#pragma once

@@ -1,0 +1,195 @@
+"""vllm-ascend's compiled module, made again for the torch that is installed.
+
+A release's wheel is compiled for one torch. Where another is installed, the module may load and run, and
+still be wrong: c10's intrusive_ptr has another layout in torch 2.10 than in 2.9, and the module of
+vllm-ascend 0.18.0, which is compiled for 2.9, then leaves a reference to each of its tensors behind with
+every call of an op. So the host side of the source distribution (csrc: PyTorch's bindings, no device
+kernel) is compiled here, against the headers of the installed torch and torch-npu, and takes the place of
+the wheel's file. The device kernels stay the wheel's own library, libvllm_ascend_kernels.so, which knows
+nothing of torch.
+
+Two headers of CANN's kernel compiler that no wheel carries come from src/emucann/ascendc: what is made here
+is for the emulator.
+"""
+
+import hashlib
+import os
+import shutil
+import sysconfig
+import tarfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+
+from npu_assay.cache import write_json
+from npu_assay.cann.emulated import compiler
+from npu_assay.environment.environment import Environment
+from npu_assay.environment.installed import installed
+from npu_assay.environment.pip import run_pip
+from npu_assay.environment.record_repair import repair_record
+from npu_assay.errors import UnusableError
+from npu_assay.logged import first_error, run_logged
+from npu_assay.project import EMUCANN
+
+DISTRIBUTION = "vllm-ascend"
+PACKAGE = "vllm_ascend"
+#: Left in the distribution's dist-info: which file was replaced, and what by.
+RECORD_NAME = "npu-assay-rebuilt.json"
+
+#: What upstream's CMakeLists.txt compiles into the module, below csrc.
+_SOURCES = ("*.cpp", "aclnn_torch_adapter/*.cpp", "batch_matmul_transpose/op_host/tiling/*.cpp")
+_HEADERS = EMUCANN / "ascendc" / "include"
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """The module that was made: its file below site-packages, and the sha256 of the wheel's and of ours."""
+
+    library: str
+    wheel_sha256: str
+    sha256: str
+    sdist_sha256: str
+    torch: str
+    compiler: str
+
+
+def rebuild(environment: Environment, module: str) -> Rebuilt:
+    """Make `module` again and put it in the place of the wheel's, which is kept beside the venv in replaced/.
+
+    Raises UnusableError with pip's or the compiler's first error, or when the wheel has no such module.
+    """
+    site = environment.site_packages
+    library = wheel_module(site, module)
+    work = environment.root / "binding"
+    csrc = unpack_csrc(_fetch(environment, work), work)
+    made = _compile(environment, csrc, work / library.name)
+
+    kept = environment.root / "replaced" / library.name
+    kept.parent.mkdir(exist_ok=True)
+    library.replace(kept)
+    made.replace(library)
+    facts = Rebuilt(
+        library=library.relative_to(site).as_posix(),
+        wheel_sha256=_sha256(kept),
+        sha256=_sha256(library),
+        sdist_sha256=environment.variant.component(DISTRIBUTION).sha256["sdist"],
+        torch=environment.variant.versions["torch"],
+        compiler=compiler(),
+    )
+    note = installed(site)[DISTRIBUTION].dist_info / RECORD_NAME
+    write_json(note, asdict(facts))
+    repair_record(site, DISTRIBUTION, [facts.library], added=[note.relative_to(site).as_posix()])
+    shutil.rmtree(work)
+    return facts
+
+
+def wheel_module(site_packages: Path, module: str) -> Path:
+    """The file of the module in the package. Raises UnusableError when there is not exactly one."""
+    found = sorted((site_packages / PACKAGE).glob(f"{module}.*.so"))
+    if len(found) != 1:
+        raise UnusableError(
+            f"{site_packages / PACKAGE}: expected one {module}.*.so to rebuild, found {len(found)};"
+            f" install {DISTRIBUTION} from its wheel"
+        )
+    return found[0]
+
+
+def unpack_csrc(sdist: Path, folder: Path) -> Path:
+    """Unpack the regular files below csrc of a source distribution. Raises UnusableError when it has none."""
+    with tarfile.open(sdist) as archive:
+        for member in archive:
+            path = PurePosixPath(member.name)
+            if not member.isfile() or ".." in path.parts or path.parts[1:2] != ("csrc",):
+                continue
+            content, to = archive.extractfile(member), folder.joinpath(*path.parts[1:])
+            assert content is not None, "a regular file has content"
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_bytes(content.read())
+    if not (folder / "csrc").is_dir():
+        raise UnusableError(f"{sdist}: no csrc in it; expected {DISTRIBUTION}'s source distribution")
+    return folder / "csrc"
+
+
+def _fetch(environment: Environment, work: Path) -> Path:
+    """Download the source distribution of the lock's hash; pip's own settings say from where."""
+    component = environment.variant.component(DISTRIBUTION)
+    work.mkdir(parents=True, exist_ok=True)
+    line = work / "requirements.txt"
+    line.write_text(f"{DISTRIBUTION}=={component.version} --hash=sha256:{component.sha256['sdist']}\n")
+    run_pip(
+        environment,
+        [
+            *("download", "--no-deps", "--no-build-isolation", f"--no-binary={DISTRIBUTION}"),
+            *("--require-hashes", "-r", str(line), "-d", str(work)),
+        ],
+        log=environment.root / "logs" / f"{DISTRIBUTION}.log",
+        doing=f"step {DISTRIBUTION}: pip download of the source distribution",
+        extra={"SOC_VERSION": "ascend910b1"},  # its setup.py asks npu-smi otherwise, and only wants an answer
+    )
+    return next(work.glob("*.tar.gz"))
+
+
+def _compile(environment: Environment, csrc: Path, target: Path) -> Path:
+    """Compile and link all sources, as many at once as there are cores; minutes of one core."""
+    site, objects = environment.site_packages, csrc.parent / "objects"
+    objects.mkdir(exist_ok=True)
+    variables = environment.build_variables()
+    log = environment.root / "logs" / f"{DISTRIBUTION}.log"
+
+    def run(doing: str, command: Iterable[str], log: Path) -> None:
+        run_logged([*command], log, doing=doing, variables=variables, telling=first_error)
+
+    def compile_one(source: Path) -> str:
+        made = objects / f"{source.stem}.o"
+        run(f"compiling {source.name}", compile_command(source, made, csrc, site), made.with_suffix(".log"))
+        return str(made)
+
+    sources = sorted(path for pattern in _SOURCES for path in csrc.glob(pattern))
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        made = list(pool.map(compile_one, sources))
+    run(f"linking {target.name}", link_command(made, target, site), log)
+    return target
+
+
+def compile_command(source: Path, made: Path, csrc: Path, site: Path) -> list[str]:
+    """The compiler's command for one source. The host side does no work of its own: -O1 compiles fastest."""
+    third_party = site / "torch_npu" / "include" / "third_party"
+    system = (
+        site / "torch" / "include",
+        site / "torch" / "include" / "torch" / "csrc" / "api" / "include",
+        site / "torch_npu" / "include",
+        third_party / "acl" / "inc",
+        third_party / "hccl" / "inc",
+        sysconfig.get_path("include"),
+    )
+    return [
+        *(_cxx(), "-std=c++17", "-O1", "-fPIC", "-w", "-include", "undeclared.h", f"-I{_HEADERS}"),
+        *(f"-I{csrc}", f"-I{csrc / 'batch_matmul_transpose' / 'op_host'}"),
+        *(word for folder in system for word in ("-isystem", str(folder))),
+        *("-c", str(source), "-o", str(made)),
+    ]
+
+
+def link_command(objects: Iterable[str], target: Path, site: Path) -> list[str]:
+    """The linker's command. CANN's own symbols are found through torch-npu's library when it is loaded."""
+    torch, torch_npu = site / "torch" / "lib", site / "torch_npu" / "lib"
+    return [
+        *(
+            _cxx(),
+            "-shared",
+            "-Wl,--no-as-needed",
+            "-Wl,--unresolved-symbols=ignore-all",
+            "-Wl,-rpath,$ORIGIN",
+        ),
+        *("-o", str(target), *objects, f"-L{torch}", f"-L{torch_npu}", f"-L{site / PACKAGE}"),
+        *("-ltorch_npu", "-l:libvllm_ascend_kernels.so", "-ltorch", "-ltorch_cpu", "-lc10"),
+    ]
+
+
+def _cxx() -> str:
+    return os.environ.get("CXX") or "c++"
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

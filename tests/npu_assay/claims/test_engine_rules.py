@@ -1,0 +1,78 @@
+"""The pipeline `engine`: a whole archive passes, and each thing it stands for makes it fail."""
+
+import pytest
+from offload_archive import Change, OffloadArchive, messages
+
+from npu_assay.claims.findings import Result
+from npu_assay.evidence.manifest import PipelineRecord, StageRecord, StageStatus
+
+
+@pytest.fixture
+def engine(offload: OffloadArchive) -> OffloadArchive:
+    """An emulated run of the pipeline, made from one of kv-offload."""
+    kept = ("versions-and-paths", "health", "ruff")
+    stages = [stage for stage in offload.manifest.stages if stage.name in kept]
+    stages.append(StageRecord(name="engine", status=StageStatus.PASS, exit_code=0, settings={}))
+    offload.change_manifest(pipeline=PipelineRecord(name="engine", sha256="0" * 64), stages=tuple(stages))
+    for suffix in ("log", "junit.xml"):
+        (offload.root / "stages" / f"native-high-level.{suffix}").rename(
+            offload.root / "stages" / f"engine.{suffix}"
+        )
+    for name in (
+        "compileall.log",
+        "unit.log",
+        "unit.junit.xml",
+        "native-transfer.log",
+        "native-transfer.junit.xml",
+    ):
+        (offload.root / "stages" / name).unlink()
+    (offload.root / "results" / "kv-offload.jsonl").unlink()
+    return offload
+
+
+def test_a_whole_run_passes(engine: OffloadArchive) -> None:
+    verdict = engine.verdict()
+    assert messages(verdict, Result.FAIL) == []
+    assert verdict.result is Result.PASS
+    assert "cpu-tokens/1: prompt of 7 tokens: 2 token ids as on the CPU" in "\n".join(
+        messages(verdict, Result.PASS)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            lambda run: run.replace(
+                "results/tokens-equal-cpu.jsonl", '"npu_token_ids": [5, 6]', '"npu_token_ids": [5]'
+            ),
+            "cpu-tokens/1: prompt of 7 tokens: NPU [5], CPU [5, 6]",
+        ),
+        (
+            lambda run: run.replace("stages/engine.log", "4 passed", "3 passed, 1 failed"),
+            "tests/1: engine: 3 passed",
+        ),
+        (lambda run: run.replace("stages/engine.log", "/libascendcl.so", "/other.so"), "identity/1: no line"),
+        (
+            lambda run: run.replace("stages/versions-and-paths.log", "vllm 0.18.0", "vllm 0.22.1"),
+            "versions/1: vllm: 0.22.1 was loaded, the lock asks for 0.18.0",
+        ),
+        (
+            lambda run: run.change_stage("engine", status=StageStatus.FAIL, exit_code=1),
+            "stages/1: engine: fail",
+        ),
+    ],
+    ids=["tokens", "a test", "another CANN", "another vLLM", "the stage"],
+)
+def test_a_fault_fails(engine: OffloadArchive, change: Change, says: str) -> None:
+    change(engine)
+    verdict = engine.verdict()
+    assert verdict.result is Result.FAIL
+    assert says in "\n".join(messages(verdict, Result.FAIL))
+
+
+def test_without_a_comparison_nothing_is_claimed(engine: OffloadArchive) -> None:
+    (engine.root / "results" / "tokens-equal-cpu.jsonl").unlink()
+    verdict = engine.verdict()
+    assert verdict.result is Result.INCONCLUSIVE
+    assert "were not compared" in "\n".join(messages(verdict, Result.INCONCLUSIVE))

@@ -1,0 +1,239 @@
+"""What doctor learns of the NPUs: each planted fault has one finding, with the advice that mends it."""
+
+import dataclasses
+import os
+
+import pytest
+from npu_smi_texts import (
+    A3,
+    C950,
+    FAILURE_8005,
+    FAILURE_8020,
+    HEALTH_OF_NPU,
+    LISTING,
+    MAPPING_950,
+    MAPPING_A3,
+    SICK,
+    card,
+    die_950,
+    dual_die,
+    idle,
+    info,
+    process,
+)
+
+from npu_assay.device.diagnose import Looked, diagnose, look
+from npu_assay.device.nodes import read_nodes
+from npu_assay.diagnosis import Diagnosis, Level
+
+
+@pytest.fixture
+def looked(smi, make_dev, tmp_path):
+    """Looks at the host of `smi`, in a dev folder with two dies."""
+    dev = make_dev(0, 1)
+    driver = tmp_path / "driver"
+    driver.mkdir()
+
+    def look_now(**variables: str) -> Looked:
+        return look({**os.environ, **variables}, dev, driver, seconds=30)
+
+    return look_now
+
+
+def bad(findings: list[Diagnosis]) -> list[Diagnosis]:
+    return [finding for finding in findings if finding.level is not Level.GOOD]
+
+
+def test_a_host_where_all_is_well_says_so(looked):
+    findings = diagnose(looked())
+    assert [(finding.check, finding.level) for finding in findings] == [
+        ("npu-smi", Level.GOOD),
+        ("die-health", Level.GOOD),
+        ("device-nodes", Level.GOOD),
+        ("device-map", Level.GOOD),
+        ("die-busy", Level.GOOD),
+    ]
+    assert findings[0].message == "npu-smi 25.3.9 shows 2 dies (910B3)"
+
+
+LIBRARY = (
+    "npu-smi: error while loading shared libraries: libdrvdsmi_host.so: cannot open shared object file\n"
+)
+SICK_TABLE = info(card(0), card(3, health="Alarm"), processes=idle(0) + idle(3))
+BUSY_TABLE = info(card(0), card(3), processes=idle(0) + process(3, 77))
+
+
+@pytest.mark.parametrize(
+    ("answers", "check", "message", "advice"),
+    [
+        (
+            {"info": FAILURE_8005, "info_-m": FAILURE_8005, "info_-l": FAILURE_8005},
+            "npu-smi",
+            "npu-smi: npu-smi could not reach the driver: 'dcmi module initialize failed. ret is -8005'",
+            "--device /dev/davinci_manager",
+        ),
+        (
+            {"info": FAILURE_8020, "info_-m": FAILURE_8020, "info_-l": FAILURE_8020},
+            "npu-smi",
+            "ret is -8020'",
+            "another container or process holds the device",
+        ),
+        (
+            {"info": LIBRARY, "info_-m": LIBRARY, "info_-l": LIBRARY},
+            "npu-smi",
+            "npu-smi does not start: libdrvdsmi_host.so is not found",
+            "export LD_LIBRARY_PATH=/usr/local/Ascend/driver/lib64/common:/usr/local/Ascend/driver/lib64/",
+        ),
+        ({"info": "Brand new table\n"}, "npu-smi", "found 'Brand new table'", "npu-smi info > info.txt"),
+        (
+            {"info": SICK_TABLE, "info_-t_health_-i_3_-c_0": SICK},
+            "die-health",
+            "NPU 3 chip 0: health is Alarm, expected OK (error code 80E18005, sensor type=Temperature)",
+            "npu-smi set -t reset -i 3 -c 0",
+        ),
+        (
+            {"info": BUSY_TABLE},
+            "die-busy",
+            "NPU 3 chip 0: used by process 77 (VLLMEngineCore",
+            "free here: 0",
+        ),
+        (
+            {"info": info(card(0, name="910B", hbm="0    / 32768"), card(3), processes=idle(0) + idle(3))},
+            "die-supported",
+            "NPU 0 chip 0: named 910B without a number: soc_version 104, not a supported A2",
+            "910B1 to 910B4",
+        ),
+        (
+            {"info_-l": LISTING.replace(": 3\n", ": 4\n")},
+            "device-map",
+            "NPU 3: in only one of npu-smi info and info -l",
+            "npu-assay device map",
+        ),
+    ],
+)
+def test_a_fault_of_the_dies_is_found_with_what_mends_it(looked, smi, answers, check, message, advice):
+    assert bad(diagnose(looked())) == []
+    for name, text in answers.items():
+        (smi / name).write_text(text)
+    found = [finding for finding in bad(diagnose(looked())) if finding.check == check]
+    assert message in found[0].message
+    assert advice in (found[0].advice or "")
+
+
+def test_the_same_failure_of_several_subcommands_is_one_finding(looked, smi):
+    for name in ("info", "info_-m", "info_-l"):
+        (smi / name).write_text(FAILURE_8020)
+    assert [finding.check for finding in bad(diagnose(looked()))] == ["npu-smi"]
+
+
+def test_a_busy_die_is_a_problem_only_when_no_other_is_free(looked, smi):
+    (smi / "info").write_text(BUSY_TABLE)
+    assert [one.level for one in bad(diagnose(looked()))] == [Level.WARNING]
+    (found,) = bad(diagnose(looked(ASCEND_RT_VISIBLE_DEVICES="1")))
+    assert (found.check, found.level) == ("die-busy", Level.PROBLEM)
+    assert "processes of all containers" in (found.advice or "")
+
+
+@pytest.mark.parametrize(
+    ("variables", "message", "advice"),
+    [
+        ({"ASCEND_RT_VISIBLE_DEVICES": "0,8"}, "'8' is no logical id here", "set it to some of 0,1"),
+        ({"ASCEND_RT_VISIBLE_DEVICES": "1,0"}, "ascending order only", "ascending, without spaces"),
+        ({"ASCEND_VISIBLE_DEVICES": "1"}, "was not honoured: ", "--runtime=ascend"),
+        ({"ASCEND_VISIBLE_DEVICES": "0-1,4"}, "has no davinci4", "--runtime=ascend"),
+    ],
+)
+def test_a_variable_that_names_no_die(looked, variables, message, advice):
+    good = {"ASCEND_RT_VISIBLE_DEVICES": "1", "ASCEND_VISIBLE_DEVICES": "0-1"}
+    assert bad(diagnose(looked(**good))) == []
+    (found,) = [one for one in bad(diagnose(looked(**variables))) if one.check == "visible-devices"]
+    assert message in found.message
+    assert advice in (found.advice or "")
+
+
+def test_a_container_without_device_nodes_is_told_the_flags_that_it_needs(looked, smi, make_dev):
+    assert bad(diagnose(looked())) == []
+    for path in make_dev().glob("davinci[0-9]*"):
+        path.unlink()
+    found = next(one for one in diagnose(looked()) if one.check == "device-nodes")
+    assert "npu-smi answers, but there is no " in found.message
+    assert "--device /dev/davinci0 --device /dev/davinci_manager --device /dev/devmm_svm" in str(found.advice)
+    (smi / "info").write_text(info(dual_die(2, (4, 5)), layout=A3))
+    (smi / "info_-m").write_text(MAPPING_A3)
+    flags = next(one.advice for one in diagnose(looked()) if one.check == "device-nodes")
+    assert "--device /dev/davinci4 --device /dev/davinci5 --device /dev/davinci_manager" in str(flags)
+
+
+def test_without_npu_smi_the_driver_or_the_nodes_say_that_there_is_an_npu(make_dev, tmp_path):
+    variables = {"PATH": str(tmp_path)}
+    nothing = diagnose(look(variables, tmp_path / "no-dev", tmp_path / "no-driver"))
+    assert [(one.check, one.level) for one in nothing] == [("npu", Level.NOTE)]
+    (tmp_path / "driver").mkdir()
+    mounted = diagnose(look(variables, tmp_path / "no-dev", tmp_path / "driver"))
+    assert [one.check for one in mounted] == ["npu-smi", "device-nodes"]
+    assert "the driver is mounted, but there is no " in mounted[1].message
+    noded = diagnose(look(variables, make_dev(0), tmp_path / "no-driver"))
+    assert [(one.check, one.level) for one in noded] == [
+        ("npu-smi", Level.PROBLEM),
+        ("device-nodes", Level.GOOD),
+    ]
+    assert "mount /usr/local/bin/npu-smi" in str(noded[0].advice)
+
+
+def test_a_manager_that_is_missing_and_a_node_that_is_closed(looked, make_dev):
+    good = looked()
+    assert bad(diagnose(good)) == []
+    (make_dev(0, 1) / "hisi_hdc").unlink()
+    (missing,) = bad(diagnose(looked()))
+    assert missing.check == "device-nodes"
+    assert "hisi_hdc: not there" in missing.message
+    dev = make_dev(0, 1)
+    closed = dataclasses.replace(good, nodes=read_nodes(dev, may_open=lambda path: path.name != "davinci1"))
+    (found,) = bad(diagnose(closed))
+    assert (found.check, found.level) == ("device-nodes-access", Level.PROBLEM)
+    assert "davinci1: this user may not open them" in found.message
+    assert "usermod -aG HwHiAiUser $USER" in str(found.advice)
+    assert "--group-add" in str(found.advice)
+
+
+def test_the_950_needs_no_devmm_svm(looked, smi, make_dev):
+    (smi / "info").write_text(info(die_950(4), die_950(6), layout=C950))
+    (smi / "info_-m").write_text(MAPPING_950)
+    (smi / "info_-l").write_text(LISTING.replace(": 0", ": 4").replace(": 3", ": 6"))
+    dev = make_dev(4, 6)
+    for name in ("davinci0", "davinci1", "devmm_svm"):
+        (dev / name).unlink()
+    assert bad(diagnose(looked())) == []
+    (dev / "hisi_hdc").unlink()
+    assert [one.check for one in bad(diagnose(looked()))] == ["device-nodes"]
+
+
+def test_a_sick_controller_is_a_warning(looked, smi):
+    (smi / "info").write_text(SICK_TABLE)
+    (smi / "info_-t_health_-i_3_-c_0").write_text(
+        HEALTH_OF_NPU.replace(": 2", ": 3", 1).replace("Warning", "Alarm")
+    )
+    findings = bad(diagnose(looked()))
+    assert [(one.check, one.level) for one in findings] == [
+        ("die-health", Level.PROBLEM),
+        ("npu-smi", Level.WARNING),
+    ]
+
+
+def test_an_emulated_npu_has_no_nodes_and_needs_none(looked, smi, make_dev):
+    for path in make_dev().iterdir():
+        path.unlink()
+    assert [one.check for one in bad(diagnose(looked()))] == ["device-nodes"]
+    (smi / "info").write_text((smi / "info").read_text().replace("25.3.9", "9.0.0.EMULATED"))
+    assert bad(diagnose(looked())) == []
+
+
+def test_an_npu_smi_that_hangs_does_not_hold_up_the_rest(smi, make_dev, tmp_path):
+    (smi / "npu-smi").write_text("#!/bin/sh\nexec sleep 60\n")
+    findings = diagnose(look(dict(os.environ), make_dev(0, 1), tmp_path, seconds=0.2))
+    assert [(one.check, one.level) for one in findings] == [
+        ("npu-smi", Level.WARNING),
+        ("device-nodes", Level.GOOD),
+    ]
+    assert "no answer within 0.2 s" in findings[0].message
+    assert "npu-assay device health" in str(findings[0].advice)

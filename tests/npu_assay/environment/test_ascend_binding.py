@@ -1,0 +1,73 @@
+"""vllm-ascend's module made again: what is taken from the source distribution, and what goes where."""
+
+import csv
+import hashlib
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from npu_assay.environment.ascend_binding import RECORD_NAME, unpack_csrc, wheel_module
+from npu_assay.environment.environment import Environment
+from npu_assay.errors import UnusableError
+
+
+def sdist(path: Path, members: dict[str, str]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content.encode()))
+    return path
+
+
+def test_only_csrc_is_unpacked_and_nothing_leaves_the_folder(tmp_path: Path) -> None:
+    members = {"pkg-1/csrc/a.cpp": "a", "pkg-1/csrc/x/b.h": "b", "pkg-1/setup.py": "c"}
+    csrc = unpack_csrc(sdist(tmp_path / "good.tar.gz", members), tmp_path / "good")
+    found = {path.relative_to(csrc).as_posix() for path in csrc.rglob("*") if path.is_file()}
+    assert found == {"a.cpp", "x/b.h"}
+    evil = members | {"pkg-1/csrc/../../../evil": "e", "/pkg-1/csrc/evil": "e"}
+    unpack_csrc(sdist(tmp_path / "evil.tar.gz", evil), tmp_path / "evil" / "deep" / "er")
+    assert not list(tmp_path.rglob("evil/**/evil")) + list(tmp_path.glob("evil/evil"))
+
+
+def test_an_archive_without_csrc_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnusableError, match=r"bad\.tar\.gz: no csrc in it; expected vllm-ascend's source"):
+        unpack_csrc(sdist(tmp_path / "bad.tar.gz", {"pkg-1/setup.py": ""}), tmp_path / "bad")
+
+
+@pytest.mark.parametrize(
+    ("files", "says"), [(["m.cpython-311.so"], None), ([], "0"), (["m.a.so", "m.b.so"], "2")]
+)
+def test_the_module_to_replace_is_found_by_its_name(
+    tmp_path: Path, files: list[str], says: str | None
+) -> None:
+    package = tmp_path / "vllm_ascend"
+    package.mkdir()
+    for name in ("other.so", *files):
+        (package / name).touch()
+    if says is None:
+        assert wheel_module(tmp_path, "m") == package / files[0]
+    else:
+        with pytest.raises(UnusableError, match=rf"expected one m\.\*\.so to rebuild, found {says}; install"):
+            wheel_module(tmp_path, "m")
+
+
+@pytest.mark.environment
+def test_what_was_replaced_is_written_down(torch210: Environment) -> None:
+    site = torch210.site_packages
+    [note] = site.glob(f"vllm_ascend-*.dist-info/{RECORD_NAME}")
+    facts = json.loads(note.read_text())
+    library, kept = site / facts["library"], torch210.root / "replaced" / Path(facts["library"]).name
+    sums = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in (library, kept, note)}
+    assert (facts["sha256"], facts["wheel_sha256"]) == (sums[library], sums[kept])
+    assert facts["sha256"] != facts["wheel_sha256"]
+    assert facts["torch"] == torch210.variant.versions["torch"]
+    assert facts["sdist_sha256"] == torch210.variant.component("vllm-ascend").sha256["sdist"]
+    stamp = json.loads((torch210.root / "steps" / "vllm-ascend.json").read_text())
+    assert stamp["rebuilt"] == facts
+    rows = {row[0]: row[2] for row in csv.reader(io.StringIO((note.parent / "RECORD").read_text()))}
+    for path in (library, note):
+        assert rows[path.relative_to(site).as_posix()] == str(path.stat().st_size)
