@@ -32,8 +32,9 @@ class _Echo:
 def _installed(name: str) -> Environment:
     """Install the emulated environment of that lock, in the cache that ./assay run uses.
 
-    Where the default one is not there yet it is fetched and then installed without network: so every cold run of
-    the tests proves `env fetch` and `env install --from`. Under xdist one worker installs while the others wait.
+    Where the default one is not there yet it is fetched and then installed without network: so every cold run
+    of the tests proves `env fetch` and `env install --from`. Under xdist one worker installs while the others
+    wait.
     """
     environment = Environment.of(load_lock(name))
     with folder_lock(environment.cache / f"tests-{name}"):

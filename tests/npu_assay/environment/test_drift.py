@@ -285,12 +285,13 @@ def test_cann_is_the_locks_build_with_nnal(site: Path, variant: Variant, tmp_pat
     look = Look(variant, site, look.mend, look.python_version, cann=tree)
     [found] = report(look).differences
     assert (found.check, found.subject) == ("cann-build", "cann")
-    assert "can't read CANN's version" in found.message
-    for file, text in ((tree.install_info, "innerversion=EMULATED\n"), (tree.atb_script, "")):
+    assert f"{tree.install_info}: not there" in found.message
+    info = "package_name=Ascend-cann-toolkit\nversion=9.0.0\ninnerversion={}\n"
+    for file, text in ((tree.install_info, info.format("EMULATED")), (tree.atb_script, "")):
         file.parent.mkdir(parents=True)
         file.write_text(text)
     assert report(look).differences == ()
-    tree.install_info.write_text("innerversion=V100R001C10SPC001B160\n")
+    tree.install_info.write_text(info.format("V100R001C10SPC001B160"))
     tree.atb_script.unlink()
     cann, nnal = report(look).differences
     assert (cann.expected, cann.found) == ("EMULATED", "V100R001C10SPC001B160")
