@@ -207,7 +207,6 @@ def test_a_fault_in_the_packages(
 
 
 CANN_FAULTS = [
-    (_second_build, "B160", ""),
     (_older_atb, "8.5.0", "nnal"),
     (_no_hal, "libascend_hal.so", "driver"),
     (lambda machine: machine.replace(DRIVER, "25.5.1", "24.1.rc3"), "24.1.rc3", "driver"),
@@ -224,6 +223,20 @@ def test_a_fault_in_cann(
     found = machine.problems()
     assert found
     assert any(message in text and advice in text for text in found.values()), found
+
+
+def test_two_builds_of_one_version(plant: Callable[..., Machine], monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = plant("hardware")
+    assert machine.problems() == {}
+    _second_build(machine)
+    found = machine.doctor()
+    assert machine.problems() == {}, "the variables still name the lock's build"
+    assert any("B160" in text and "B250" in text for text in found.values()), found
+    for name in ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"):
+        monkeypatch.setenv(name, str(machine.root / "cann"))
+    found = machine.problems()
+    assert "B160, expected V100R001C10SPC001B250" in found["cann-expected"]
+    assert f"in a new shell: . {machine.root / CANN}/set_env.sh" in found["cann-expected"]
 
 
 def test_a_reordered_install_info_is_read_as_before(plant: Callable[..., Machine]) -> None:
