@@ -24,7 +24,7 @@ class Mend:
     python: Path
     """Its Python."""
     again: str | None = None
-    """For one that npu-assay made: the command that makes it again, the answer to everything in it."""
+    """For one that npu-assay made: the command that makes it again, which mends everything in it."""
     rest: str | None = None
     """Likewise: the command that makes what is missing beside it, CANN and plug-in."""
 
