@@ -56,6 +56,7 @@ def test_the_module_to_replace_is_found_by_its_name(
 
 
 @pytest.mark.environment
+@pytest.mark.xdist_group("torch210")
 def test_what_was_replaced_is_written_down(torch210: Environment) -> None:
     site = torch210.site_packages
     [note] = site.glob(f"vllm_ascend-*.dist-info/{RECORD_NAME}")
