@@ -1,9 +1,17 @@
 """Fixtures that more than one room's tests use."""
 
+import os
+import platform
+import shutil
+import subprocess
+import sys
+
 import click
 import pytest
 
+from npu_assay.cache import folder_lock
 from npu_assay.environment.environment import Environment
+from npu_assay.environment.fetch import fetch
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
 
@@ -24,11 +32,46 @@ class _Echo:
 def _installed(name: str) -> Environment:
     """Install the emulated environment of that lock, in the cache that ./assay run uses.
 
-    Under xdist the installation's own lock lets one worker install while the others wait.
+    Where the default one is not there yet it is fetched and then installed without network: so every cold run
+    of the tests proves `env fetch` and `env install --from`. Under xdist one worker installs while the others
+    wait.
     """
     environment = Environment.of(load_lock(name))
-    install(environment, _Echo())
+    with folder_lock(environment.cache / f"tests-{name}"):
+        if name == DEFAULT_ENVIRONMENT and not environment.is_made():
+            _install_offline(environment)
+        install(environment, _Echo())
     return environment
+
+
+def _install_offline(environment: Environment) -> None:
+    folder = environment.cache / "tests-fetched"
+    try:
+        fetch(environment.variant, folder, platform.machine(), _Echo().note)
+        command = [sys.executable, "-m", "npu_assay", "env", "install", environment.name]
+        command += ["--device", "emulated", "--from", str(folder)]
+        subprocess.run([*_without_network(), *command], env=os.environ | _UNUSABLE, check=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+#: Port 9 of the loopback interface: nobody answers.
+_UNUSABLE = {
+    "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+    "PIP_EXTRA_INDEX_URL": "",
+    "HTTP_PROXY": "http://127.0.0.1:9",
+    "HTTPS_PROXY": "http://127.0.0.1:9",
+}
+
+
+def _without_network() -> list[str]:
+    """A command's prefix that gives it a network namespace with nothing in it, where we may do that."""
+    prefix = ["unshare", "--net"]
+    try:
+        may = subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        may = False
+    return prefix if may else []
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ COMMANDS = {
     "archive": "npu_assay.commands.archive:archive",
     "cann": "npu_assay.commands.cann:cann",
     "device": "npu_assay.commands.device:device",
+    "doctor": "npu_assay.commands.doctor:doctor",
     "emulator": "npu_assay.commands.emulator:emulator",
     "env": "npu_assay.commands.env:env",
     "run": "npu_assay.commands.run:run",

@@ -21,8 +21,12 @@ WAYS = {
 
 
 @pytest.mark.environment
-@pytest.mark.parametrize("way", WAYS)
-def test_checks(environment: Environment, tmp_path: Path, way: str) -> None:
+@pytest.mark.parametrize(
+    ("fixture", "way"),
+    [*(("environment", way) for way in WAYS), ("torch210", "queue"), ("vllm0221", "queue")],
+)
+def test_checks(request: pytest.FixtureRequest, tmp_path: Path, fixture: str, way: str) -> None:
+    environment: Environment = request.getfixturevalue(fixture)
     junit = tmp_path / "junit.xml"
     finished = subprocess.run(
         [

@@ -17,6 +17,9 @@ class Artefact:
     sha256: frozenset[str]
     """Of every file that would do: one for a component, those of all architectures for a requirement."""
     is_component: bool
+    is_sdist: bool = False
+    file: str | None = None
+    """Its name, for one that only the vendor's index has: where pip does not find it, a person does."""
 
     @property
     def requirement(self) -> str:
@@ -66,8 +69,24 @@ def artefacts(variant: Variant, architecture: str) -> Artefacts:
         if component.source == "run-packages" or sha256 == UNVERIFIED:
             by_hand.append(ByHand(name, file_name(name, component, architecture), sha256))
         else:
-            by_pip.append(Artefact(name, component.version, frozenset({sha256}), is_component=True))
+            built = component.is_built_from_sdist(architecture)
+            by_pip.append(_artefact(name, component, architecture, sha256, is_sdist=built))
+            if component.rebuilt and not built:
+                by_pip.append(
+                    _artefact(name, component, architecture, component.sha256["sdist"], is_sdist=True)
+                )
     return Artefacts(tuple(by_pip), tuple(by_hand))
+
+
+def _artefact(name: str, component: Component, architecture: str, sha256: str, *, is_sdist: bool) -> Artefact:
+    return Artefact(
+        name,
+        component.version,
+        frozenset({sha256}),
+        is_component=True,
+        is_sdist=is_sdist,
+        file=file_name(name, component, architecture) if component.source == "vendor-index" else None,
+    )
 
 
 def file_name(name: str, component: Component, architecture: str) -> str:

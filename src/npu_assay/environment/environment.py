@@ -160,9 +160,7 @@ class Environment(VenvFolder):
         variables = self.build_variables(base)
         del variables["TORCH_DEVICE_BACKEND_AUTOLOAD"]  # torch's autoload is what loads torch-npu
         variables["PATH"] = _path(self.python.parent, self.cann.tools, base.get("PATH"))
-        variables = sourced([self.cann.cann_script, self.cann.atb_script], variables)
-        driver = [folder for folder in self.cann.driver_folders if folder.is_dir()]
-        variables["LD_LIBRARY_PATH"] = _path(variables.get("LD_LIBRARY_PATH"), *driver)
+        variables = cann_variables(self.cann, variables)
         if adaptations:
             variables["PYTHONPATH"] = _path(self.adaptations, variables.get("PYTHONPATH"))
         return variables
@@ -177,6 +175,17 @@ def venv_variables(python: Path, cuda_standins: Path, base: Mapping[str, str] = 
     variables["PATH"] = _path(python.parent, base.get("PATH"))
     if cuda_standins.is_dir():
         variables |= _NO_CUDA | {"LD_LIBRARY_PATH": str(cuda_standins)}
+    return variables
+
+
+def cann_variables(cann: CannTree, base: Mapping[str, str]) -> dict[str, str]:
+    """The variables after sourcing a CANN's own scripts, with its driver's libraries, which no script names.
+
+    Raises UnusableError when a script is missing or ends the shell.
+    """
+    variables = sourced([cann.cann_script, cann.atb_script], base)
+    driver = [folder for folder in cann.driver_folders if folder.is_dir()]
+    variables["LD_LIBRARY_PATH"] = _path(variables.get("LD_LIBRARY_PATH"), *driver)
     return variables
 
 

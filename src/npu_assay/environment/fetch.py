@@ -58,13 +58,23 @@ def fetch(variant: Variant, folder: Path, architecture: str, report: Report) -> 
             require_free(folder, size, f"fetching {variant.lock.name}", "make room, or name another folder")
         for artefact, path in found.items():
             rows[path.name] = listed(path, artefact.name, artefact.version)
+        count = 0
+        still: list[ByHand] = []
         for group in _groups(missing):
             report(f"fetching {_named(group)}")
-            for artefact, path in _download(group, variant, architecture, scratch).items():
+            try:
+                downloaded = _download(group, variant, architecture, scratch)
+            except UnusableError as error:
+                if (file := group[0].file) is None:
+                    raise
+                report(f"{error}; pip's extra-index-url can name the vendor's index")
+                still.append(ByHand(group[0].name, file, min(group[0].sha256)))
+                continue
+            count += len(downloaded)
+            for artefact, path in downloaded.items():
                 kept = path.replace(folder / path.name)
                 rows[kept.name] = listed(kept, artefact.name, artefact.version)
             write_fetched(folder, rows.values())
-        still = []
         for item in needed.by_hand:
             if path := _put_there(item, folder, there):
                 version = variant.component(item.component).version
@@ -72,7 +82,7 @@ def fetch(variant: Variant, folder: Path, architecture: str, report: Report) -> 
             else:
                 still.append(item)
         write_fetched(folder, rows.values())
-    return Gathered(tuple(rows.values()), len(missing), tuple(still))
+    return Gathered(tuple(rows.values()), count, tuple(still))
 
 
 @contextmanager
@@ -134,6 +144,7 @@ def _download(
             *("--no-deps", "--require-hashes", "--no-build-isolation", "--dest", str(scratch)),
             *("--implementation", "cp", "--python-version", variant.lock.python),
             *(f"--platform={tag}" for tag in platforms(architecture)),
+            *(f"--no-binary={artefact.name}" for artefact in group if artefact.is_sdist),
             *("-r", str(wanted)),
         ],
         log,

@@ -34,7 +34,9 @@ class Progress(Protocol):
 def install(
     environment: Environment, progress: Progress, steps: Sequence[Step] = ORDER, *, again: bool = False
 ) -> None:
-    """Install what is missing; with `again`, everything. A half-made environment is removed and made again.
+    """Install what is missing. A half-made environment is removed and made again; with `again`, any is.
+
+    `again` makes the plug-in anew too, but not the emulator: nobody can have written into that by accident.
 
     Raises UnusableError, before anything is done, when something is in the way or the disk is too full;
     and, with the step, when one fails: the environment then stays half-made, with its logs.
@@ -44,6 +46,8 @@ def install(
             if again or not environment.is_made():
                 _require_possible(environment)
                 shutil.rmtree(environment.root, ignore_errors=True)
+                if again:
+                    shutil.rmtree(environment.adaptations_folder, ignore_errors=True)
                 _require_room(environment)
                 for step in steps:
                     if step.done is None:

@@ -28,13 +28,13 @@ def all_installed(site_packages: Path) -> dict[str, list[Installed]]:
     """As `installed`, with all that share a name: an interrupted pip can leave two."""
     found: dict[str, list[Installed]] = {}
     for distribution in distributions(path=[str(site_packages)]):
-        raw_name = distribution.metadata["Name"]
-        if raw_name is None:  # a dist-info without METADATA, which pip takes for nothing, too
+        metadata = distribution.metadata  # parsed at every access
+        if metadata["Name"] is None:  # a dist-info without METADATA, which pip takes for nothing, too
             continue
-        name = canonicalize_name(raw_name)
+        name = canonicalize_name(metadata["Name"])
         location = Path(str(distribution.locate_file("")))
         dist_info = getattr(distribution, "_path", location)  # public only as of Python 3.14's `origin`
-        one = Installed(name=name, version=distribution.version, dist_info=Path(str(dist_info)))
+        one = Installed(name=name, version=metadata["Version"], dist_info=Path(str(dist_info)))
         found.setdefault(name, []).append(one)
     return found
 

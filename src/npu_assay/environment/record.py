@@ -4,6 +4,7 @@ import base64
 import csv
 import hashlib
 import io
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,15 +86,15 @@ def damage_of(
     for row in rows:
         if row.path.endswith(".pyc"):
             continue
-        file = site_packages / row.path
+        file = f"{site_packages}/{row.path}"  # a Path for each of 16,000 files takes longer than looking
         try:
-            size = file.stat().st_size
+            size = os.stat(file).st_size  # noqa: PTH116
         except OSError:
             missing.append(row.path)
             continue
         unlike = row.size is not None and size != row.size
         if not unlike and row.sha256 is not None and hashed(row):
-            unlike = digest_of(file.read_bytes()) != row.sha256
+            unlike = digest_of(Path(file).read_bytes()) != row.sha256
         if unlike:
             changed.append(row.path)
     return Damage(len(rows), tuple(missing), tuple(changed))

@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from npu_assay.errors import UnusableError
+from npu_assay.errors import UnusableError, UsageError
 
 _ASK = """\
 import json, platform, sysconfig
@@ -30,6 +30,15 @@ def python_of(venv: Path) -> Path:
             f"{venv}: no bin/python, so no virtual environment; name its folder or use --python"
         )
     return python
+
+
+def other_python(venv: Path | None, python: Path | None) -> OtherPython | None:
+    """The Python of `--venv` or of `--python`, if either is given; UsageError for both."""
+    if venv and python:
+        raise UsageError("--venv and --python name the same thing; give one")
+    if venv:
+        python = python_of(venv)
+    return ask(python) if python else None
 
 
 def ask(python: Path) -> OtherPython:

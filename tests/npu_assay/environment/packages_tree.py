@@ -69,6 +69,6 @@ def look_at(site: Path, variant: Variant, *, again: str | None = None) -> Look:
     return Look(
         variant=variant,
         site_packages=site,
-        mend=Mend(Path("/venv/bin/python"), again),
+        mend=Mend(Path("/venv/bin/python"), again, again),
         python_version=variant.lock.content.python,
     )

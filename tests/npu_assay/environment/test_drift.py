@@ -1,16 +1,17 @@
 """Every difference between a lock and a site-packages folder is found, with what mends it."""
 
+import platform
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from packages_tree import DRIVER, add, install, look_at, remove
 
-from npu_assay.cann.tree import CannTree
+from npu_assay.cann.discovery import Places
 from npu_assay.diagnosis import Level
-from npu_assay.environment.drift.look import Look, version_of_venv
+from npu_assay.environment.drift.look import CannPlaces, Look, version_of_venv
 from npu_assay.environment.drift.packages import is_version
 from npu_assay.environment.drift.report import report
 from npu_assay.environment.lock import Component, load_lock
@@ -280,21 +281,26 @@ def test_a_later_triton_ascend_must_not_have_the_function_and_an_earlier_one_may
 
 
 def test_cann_is_the_locks_build_with_nnal(site: Path, variant: Variant, tmp_path: Path) -> None:
-    tree = CannTree(tmp_path / "Ascend")
-    look = look_at(site, variant)
-    look = Look(variant, site, look.mend, look.python_version, cann=tree)
+    root = tmp_path / "Ascend"
+    places = Places(root=root, usual=root, host_info=root / "none")
+    look = replace(look_at(site, variant), cann=CannPlaces(places, {}))
     [found] = report(look).differences
-    assert (found.check, found.subject) == ("cann-build", "cann")
-    assert "can't read CANN's version" in found.message
-    for file, text in ((tree.install_info, "innerversion=EMULATED\n"), (tree.atb_script, "")):
+    assert (found.check, found.subject, found.expected) == ("cann-build", "cann", "9.0.0 (EMULATED)")
+    assert f"no CANN below {root}" in found.message
+    info = root / "cann" / f"{platform.machine()}-linux" / "ascend_toolkit_install.info"
+    atb = root / "nnal" / "atb" / "latest" / "version.info"
+    for file, text in (
+        (info, "package_name=Ascend-cann-toolkit\nversion=9.0.0\ninnerversion=EMULATED\n"),
+        (atb, "Ascend-cann-atb : 9.0.0\nAscend-cann-atb Version : 9.0.0.EMULATED\n"),
+    ):
         file.parent.mkdir(parents=True)
         file.write_text(text)
     assert report(look).differences == ()
-    tree.install_info.write_text("innerversion=V100R001C10SPC001B160\n")
-    tree.atb_script.unlink()
-    cann, nnal = report(look).differences
-    assert (cann.expected, cann.found) == ("EMULATED", "V100R001C10SPC001B160")
-    assert nnal.subject == "nnal"
+    info.write_text(info.read_text().replace("EMULATED", "V100R001C10SPC001B160"))
+    shutil.rmtree(root / "nnal")
+    nnal, cann = report(look).differences
+    assert nnal.message == f"no NNAL below {root}"
+    assert "innerversion is V100R001C10SPC001B160, expected EMULATED" in cann.message
 
 
 @pytest.mark.parametrize(

@@ -241,6 +241,39 @@ def test_what_no_index_has_is_to_be_put_there_by_hand(index: Index, tmp_path: Pa
         gather(variant, full)
 
 
+def test_what_only_the_vendors_index_has_is_fetched_there_or_put_by_hand(
+    index: Index, tmp_path: Path, full: Path
+) -> None:
+    lock = write_lock(tmp_path / "its locks")
+    source = '[components.triton-ascend]\nversion = "1.0"\nsource = "index"'
+    file = "triton_ascend-1.0-py3-none-any.whl"
+    vendors = source.replace("index", f'vendor-index"\nfile = "{file}')
+    emulated = '\n[components.triton-ascend.emulated]\nversion = "1.0"\nsource = "index"\n'
+    emulated += f'sha256 = {{ {HERE} = "{"0" * 64}" }}\n'
+    lock.path.write_text(lock.path.read_text().replace(source, vendors) + emulated)
+    variant = Variant.of(load_lock("small", lock.path.parent), "hardware")
+    content = (full / file).read_bytes()
+    (full / file).unlink()
+    assert "triton-ascend" not in [item.component for item in gather(variant, full).by_hand]
+    (full / file).unlink()
+    del index.files[file]
+    [item, *_] = gather(variant, full).by_hand
+    assert (item.component, item.what, item.sha256) == ("triton-ascend", file, sha256(content))
+    (full / file).write_bytes(content)
+    assert "triton-ascend" not in [item.component for item in gather(variant, full).by_hand]
+
+
+def test_a_module_that_is_rebuilt_needs_the_source_too(index: Index, tmp_path: Path, full: Path) -> None:
+    name, content = sdist("vllm-ascend", "1.0")
+    both = f'{HERE} = "{sha256(dict(ANY)["vllm_ascend-1.0-py3-none-any.whl"])}", sdist = "{sha256(content)}"'
+    lock = write_lock(tmp_path / "its locks", **{"vllm-ascend": f'{both} }}\nrebuilt = "vllm_ascend_C" # {{'})
+    variant = Variant.of(lock, "emulated")
+    index.files[name] = content
+    assert gather(variant, full).downloaded == 1
+    assert index.downloads() == [name]
+    require_fetched(variant, full)
+
+
 def test_a_folder_that_is_no_fetched_one_is_refused(variant: Variant, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"fetched\.json: No such file.*npu-assay env fetch NAME --to DIR"):
         require_fetched(variant, tmp_path)

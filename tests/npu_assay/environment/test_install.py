@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from npu_assay.cache import is_complete
+from npu_assay.environment.disk import require_free
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install, install_step
+from npu_assay.environment.lock import load_lock
+from npu_assay.environment.obstacles import obstacles, require_none
 from npu_assay.environment.steps import ORDER
 from npu_assay.environment.steps.step import Facts, Report, Step
+from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError, UsageError
 
 
@@ -158,6 +162,97 @@ def test_a_cache_that_cant_be_written_is_one_line(
     small.cache.write_text("a file where the folder should be")
     with pytest.raises(UnusableError, match=r"can't write the cache: .*NPU_ASSAY_CACHE"):
         install(small, recorded, steps)
+
+
+def test_again_makes_everything_again(small: Environment, steps: list[Step], recorded: Recorded) -> None:
+    install(small, recorded, steps)
+    (small.venv / "left").touch()
+    install(small, recorded, steps, again=True)
+    assert recorded.ran == ["first", "second", "third", "first", "second"]
+    assert not (small.venv / "left").exists()
+
+
+def test_a_disk_that_is_too_full_is_told_before_anything_is_done(
+    small: Environment, steps: list[Step], recorded: Recorded
+) -> None:
+    content = small.lock.content.model_copy(update={"disk_mib": 1 << 40})
+    large = replace(small, variant=replace(small.variant, lock=replace(small.lock, content=content)))
+    for attempt in (
+        lambda: install(large, recorded, steps),
+        lambda: install_step(large, "first", recorded, steps),
+    ):
+        with pytest.raises(UnusableError, match=r"MiB free, environment small needs 1099511627776 MiB; make"):
+            attempt()
+    assert recorded.ran == []
+    install(small, recorded, steps)
+    assert recorded.ran == ["first", "second", "third"]
+
+
+def test_room_is_looked_for_where_the_folder_will_be(tmp_path: Path) -> None:
+    asked: list[Path] = []
+
+    def usage(path: Path) -> Usage:
+        asked.append(path)
+        return Usage(free=3 << 20)
+
+    require_free(tmp_path / "not" / "yet", 3, "it", "go away", usage)
+    with pytest.raises(UnusableError) as raised:
+        require_free(tmp_path / "not" / "yet", 4, "it", "go away", usage)
+    assert str(raised.value) == f"{tmp_path}/not/yet: 3 MiB free, it needs 4 MiB; go away"
+    assert asked == [tmp_path, tmp_path]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What shutil.disk_usage says."""
+
+    free: int
+
+
+def test_what_cant_be_installed_whole_is_told_before_anything_is_done(
+    small: Environment, steps: list[Step], recorded: Recorded
+) -> None:
+    hardware = Environment.of(small.lock, "hardware", small.cache)
+    with pytest.raises(UnusableError) as raised:
+        install(hardware, recorded, steps)
+    for part in (
+        "vllm-ascend: it is built with CANN's compiler",
+        "cann: CANN's run packages are not installed by this release",
+        "npu-assay env install small --device npu --step system",
+    ):
+        assert part in str(raised.value)
+    assert recorded.ran == []
+    install_step(hardware, "first", recorded, steps)
+    assert recorded.ran == ["first"]
+
+
+@pytest.mark.parametrize(
+    ("name", "component", "says"),
+    [
+        ("cann900-vllm018", "torch", None),
+        (
+            "cann851-vllm018",
+            "triton-ascend",
+            "unverified; record the file .* npu-assay env lock cann851-vllm018",
+        ),
+        (
+            "cann900-vllm018",
+            "vllm-ascend",
+            "it is built from https://github.com/vllm-project/vllm-ascend at 72dc",
+        ),
+        ("cann900-vllm018-torch210", "vllm-ascend", "it is built with CANN's compiler"),
+        ("cann900-vllm0221", "vllm-ascend", None),
+    ],
+)
+def test_what_is_in_the_way_of_a_component_on_hardware(name: str, component: str, says: str | None) -> None:
+    variant = Variant.of(load_lock(name), "hardware")
+    if says is None:
+        require_none(variant, component)
+    else:
+        with pytest.raises(UnusableError, match=says):
+            require_none(variant, component)
+    if not variant.lock.content.hardware_only:
+        assert obstacles(Variant.of(variant.lock, "emulated")) == []
 
 
 def test_every_step_comes_after_those_it_needs() -> None:

@@ -152,7 +152,7 @@ def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path)
         (
             "[components.vllm-ascend]",
             '[components.vllm-ascend]\nrebuilt = "module"',
-            ":29: components.vllm-ascend: module is rebuilt from the sdist: sha256 needs sdist",
+            ":30: components.vllm-ascend: module is rebuilt from the sdist: sha256 needs sdist",
         ),
         (
             'file = "cann-{architecture}.run"\n',

@@ -3,6 +3,7 @@
 import hashlib
 import platform
 import re
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import Installed, installed
 from npu_assay.environment.pip import pip_install
-from npu_assay.environment.steps import python, system
+from npu_assay.environment.steps import python, system, triton
+from npu_assay.environment.steps.step import Facts
 from npu_assay.environment.steps.triton import require_only_triton
 from npu_assay.errors import UnusableError
 
@@ -104,6 +106,31 @@ def test_no_triton_distribution_beside_triton_ascend() -> None:
     other = Installed("triton", "3.5.0", Path("triton.dist-info"))
     with pytest.raises(UnusableError, match=r"the distribution triton 3\.5\.0 is beside triton-ascend"):
         require_only_triton({"triton-ascend": ascend, "triton": other})
+
+
+def test_the_step_of_triton_goes_by_the_version(
+    with_venv: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(triton, "installed", lambda site: {})
+    monkeypatch.setattr(triton.triton_edit, "apply", lambda site: True)
+    package = with_venv.site_packages / "triton"
+    package.mkdir()
+
+    def step(version: str) -> Facts:
+        monkeypatch.setattr(triton, "install_components", lambda *_: {"triton-ascend": version})
+        return triton.STEP.run(with_venv, print)
+
+    try:
+        assert step("3.2.0")["edited"] is True
+        assert step("3.2.1") == {"triton-ascend": "3.2.1", "edited": False}
+        (package / "driver.py").write_text("def set_device_limit(): ...\n")
+        assert step("3.2.0.dev20260322")["edited"] is False, "it ran with the function, on CANN 8.5.1"
+        with pytest.raises(
+            UnusableError, match=r"triton-ascend 3\.2\.1 still has set_device_limit, in driver\.py"
+        ):
+            step("3.2.1")
+    finally:
+        shutil.rmtree(package)
 
 
 @pytest.mark.environment

@@ -7,12 +7,12 @@ import click
 from npu_assay.commands.device_option import device_option, variant_kind
 from npu_assay.diagnosis import Level
 from npu_assay.environment import triton_edit
-from npu_assay.environment.drift.look import Look, Mend, cann_of_host, look_at
+from npu_assay.environment.drift.look import Look, look_at, look_at_other
 from npu_assay.environment.drift.report import DriftReport, report
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Kind, Lock, load_lock
 from npu_assay.environment.variant import Variant
-from npu_assay.environment.venv import OtherPython, ask, python_of
+from npu_assay.environment.venv import other_python
 from npu_assay.errors import AssayError, UnusableError, UsageError
 
 _venv = click.option(
@@ -44,8 +44,8 @@ def check(name: str, wanted: str, venv: Path | None, python: Path | None, deep: 
     the environment is not installed.
     """
     lock, kind = load_lock(name), variant_kind(wanted)
-    other = _other(venv, python)
-    look = _own(lock, kind) if other is None else _others(lock, kind, other)
+    other = other_python(venv, python)
+    look = _own(lock, kind) if other is None else look_at_other(Variant.of(lock, kind), other)
     found = report(look, deep=deep)
     click.echo(found.model_dump_json(indent=2) if as_json else _text(found))
     if found.drifted:
@@ -67,14 +67,6 @@ def _text(found: DriftReport) -> str:
     return "\n".join(lines)
 
 
-def _other(venv: Path | None, python: Path | None) -> OtherPython | None:
-    if venv and python:
-        raise UsageError("--venv and --python name the same thing; give one")
-    if venv:
-        python = python_of(venv)
-    return ask(python) if python else None
-
-
 def _own(lock: Lock, kind: Kind) -> Look:
     environment = Environment.of(lock, kind)
     if not environment.is_made():
@@ -85,23 +77,12 @@ def _own(lock: Lock, kind: Kind) -> Look:
     return look_at(environment)
 
 
-def _others(lock: Lock, kind: Kind, other: OtherPython) -> Look:
-    return Look(
-        variant=Variant.of(lock, kind),
-        site_packages=other.site_packages,
-        mend=Mend(other.python),
-        python_version=other.version,
-        # The emulator is built against npu-assay's own environments only.
-        cann=cann_of_host() if kind == "hardware" else None,
-    )
-
-
 @click.command("edit-triton")
 @_venv
 @_python
 def edit_triton(venv: Path | None, python: Path | None) -> None:
     """Remove set_device_limit from triton-ascend 3.2.0 in a venv of your own, as env install does."""
-    other = _other(venv, python)
+    other = other_python(venv, python)
     if other is None:
         raise UsageError("name the venv with --venv or its Python with --python")
     changed = triton_edit.apply(other.site_packages)

@@ -1,41 +1,48 @@
-"""Differences in CANN: is it there, in the lock's build? cann/diagnose.py looks deeper."""
+"""Differences in CANN: are toolkit, ops and NNAL there, in the lock's version and build?
+
+cann/diagnose.py, which doctor asks, looks deeper: driver, links, scripts, libraries.
+"""
 
 from collections.abc import Iterator
 
+from npu_assay.cann.agreement import Expected, Identity, Part, departures
+from npu_assay.cann.discovery import find_installed
 from npu_assay.diagnosis import Level
 from npu_assay.environment.drift.difference import Difference
 from npu_assay.environment.drift.look import Look
-from npu_assay.errors import UnusableError
 
-_LOOK_DEEPER = "npu-assay doctor tells which CANN is where; install the build that the lock names"
+_COMPONENT = {Part.TOOLKIT: "cann", Part.OPS: "cann-ops", Part.NNAL: "nnal"}
 
 
 def cann(look: Look) -> Iterator[Difference]:
-    """CANN's own record of its build, and NNAL's environment script."""
+    """What CANN's own version files say of it."""
     if look.cann is None:
         return
-    expected = look.variant.component("cann").build
-    advice = look.mend.again or _LOOK_DEEPER
-    try:
-        found = look.cann.innerversion()
-    except UnusableError as error:
-        yield _of("cann", str(error), expected, None, advice)
+    installed = find_installed(look.cann.places, look.cann.variables)
+    toolkit, atb = installed.toolkit, installed.atb
+    if toolkit is None or toolkit.value is None:
+        problem = toolkit.info.problem if toolkit and toolkit.info else None
+        yield _difference(look, "cann", problem or f"no CANN below {look.cann.places.root}")
         return
-    if expected is not None and found != expected:
-        where = look.cann.install_info
-        yield _of("cann", f"CANN is {found} ({where}), the lock says {expected}", expected, found, advice)
-    if not look.cann.atb_script.is_file():
-        message = f"{look.cann.atb_script} is not there: NNAL is not installed"
-        yield _of("nnal", message, look.variant.component("nnal").version, None, advice)
+    if atb is None:
+        yield _difference(look, "nnal", f"no NNAL below {look.cann.places.root}")
+    identity = Identity(
+        toolkit=toolkit.value,
+        ops=toolkit.ops.value if toolkit.ops else None,
+        atb=atb.value if atb else None,
+    )
+    expected = Expected.of(look.variant.versions, look.variant.builds)
+    for departure in departures(identity, expected):
+        yield _difference(look, _COMPONENT[departure.part], f"{departure.message} ({toolkit.root})")
 
 
-def _of(subject: str, message: str, expected: str | None, found: str | None, advice: str) -> Difference:
+def _difference(look: Look, component: str, message: str) -> Difference:
+    pin = look.variant.component(component)
     return Difference(
-        check=f"{subject}-build",
+        check=f"{component}-build",
         level=Level.PROBLEM,
-        subject=subject,
-        expected=expected,
-        found=found,
+        subject=component,
+        expected=f"{pin.version} ({pin.build})" if pin.build else pin.version,
         message=message,
-        advice=advice,
+        advice=look.mend.cann(),
     )

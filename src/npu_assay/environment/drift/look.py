@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from npu_assay.cann.tree import CannTree
+from npu_assay.cann.discovery import Places, root_of
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import Installed, all_installed
 from npu_assay.environment.requirements import Pin, read_pins
 from npu_assay.environment.tritons import is_edited_here
 from npu_assay.environment.variant import Variant
+from npu_assay.environment.venv import OtherPython
 from npu_assay.project import ADAPTATIONS
 
 
@@ -23,7 +24,9 @@ class Mend:
     python: Path
     """Its Python."""
     again: str | None = None
-    """For one that npu-assay made: the command that makes it again, which is the answer to everything."""
+    """For one that npu-assay made: the command that makes it again, which mends everything in it."""
+    rest: str | None = None
+    """Likewise: the command that makes what is missing beside it, CANN and plug-in."""
 
     @property
     def pip(self) -> str:
@@ -72,7 +75,19 @@ class Mend:
 
     def adaptations(self) -> str:
         """Installs this checkout's plug-in."""
-        return self.again or f"{self.pip} install --no-deps {shlex.quote(str(ADAPTATIONS))}"
+        return self.rest or f"{self.pip} install --no-deps {shlex.quote(str(ADAPTATIONS))}"
+
+    def cann(self) -> str:
+        """Puts CANN there."""
+        return self.rest or "install what the lock names; npu-assay doctor tells which CANN is where"
+
+
+@dataclass(frozen=True)
+class CannPlaces:
+    """Where to look for CANN."""
+
+    places: Places
+    variables: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -86,7 +101,7 @@ class Look:
     """3.11.6; None where nobody could tell."""
     adaptations: Path | None = None
     """Where the plug-in is when it is not in site_packages: the folder for PYTHONPATH."""
-    cann: CannTree | None = None
+    cann: CannPlaces | None = None
     """The CANN to compare; None to leave it out."""
 
     @cached_property
@@ -109,17 +124,36 @@ def look_at(environment: Environment) -> Look:
     return Look(
         variant=environment.variant,
         site_packages=environment.site_packages,
-        mend=Mend(environment.python, f"{environment.variant.install_command} --again"),
+        mend=Mend(
+            environment.python,
+            again=f"{environment.variant.install_command} --again",
+            rest=environment.variant.install_command,
+        ),
         python_version=version_of_venv(environment.venv),
         adaptations=environment.adaptations,
-        cann=environment.cann if environment.variant.kind == "emulated" else cann_of_host(),
+        cann=_emulated_cann(environment) if environment.variant.kind == "emulated" else cann_of_host(),
     )
 
 
-def cann_of_host(variables: Mapping[str, str] = os.environ) -> CannTree:
-    """The CANN that the caller's variables name, else the usual place."""
-    home = variables.get("ASCEND_HOME_PATH")
-    return CannTree(Path(home).parent if home else Path("/usr/local/Ascend"))
+def look_at_other(variant: Variant, other: OtherPython) -> Look:
+    """A venv that somebody else made, beside a variant. The emulator is built against our own ones only."""
+    return Look(
+        variant=variant,
+        site_packages=other.site_packages,
+        mend=Mend(other.python),
+        python_version=other.version,
+        cann=cann_of_host() if variant.kind == "hardware" else None,
+    )
+
+
+def cann_of_host(variables: Mapping[str, str] = os.environ) -> CannPlaces:
+    """The CANN that the caller's variables name, else the usual place's."""
+    return CannPlaces(Places(root_of(variables)), variables)
+
+
+def _emulated_cann(environment: Environment) -> CannPlaces:
+    root = environment.cann.root
+    return CannPlaces(Places(root=root, usual=root, host_info=root / "no-such-file"), {})
 
 
 def version_of_venv(venv: Path) -> str | None:

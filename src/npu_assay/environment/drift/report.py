@@ -12,7 +12,7 @@ from npu_assay.environment.strict import Strict
 
 Comparison = Callable[[Look], Iterator[Difference]]
 
-#: What a look always compares, in the order of its report.
+#: What doctor compares too, in the order of the report. It asks cann/diagnose.py about CANN.
 QUICK: tuple[Comparison, ...] = (
     packages.python,
     packages.components,
@@ -20,7 +20,6 @@ QUICK: tuple[Comparison, ...] = (
     triton.others,
     triton.edit,
     adaptations.adaptations,
-    cann.cann,
 )
 
 
@@ -42,7 +41,7 @@ def report(look: Look, *, deep: bool = False) -> DriftReport:
     of_files = files.of_all_with_their_bytes if deep else files.of_all
     found = [
         difference
-        for compare in (*QUICK, packages.requirements, of_files, packages.extras)
+        for compare in (*QUICK, cann.cann, packages.requirements, of_files, packages.extras)
         for difference in compare(look)
     ]
     return DriftReport(

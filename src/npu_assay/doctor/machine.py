@@ -1,0 +1,105 @@
+"""The machine that is looked at: which CANN, which nodes, which Python, and the variables of a run on it."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from npu_assay.cann import diagnose as cann
+from npu_assay.cann.agreement import Expected
+from npu_assay.cann.discovery import USUAL_ROOT, Places, root_of
+from npu_assay.cann.tree import CannTree
+from npu_assay.device import diagnose as device
+from npu_assay.device.nodes import read_nodes
+from npu_assay.diagnosis import Diagnosis, Level
+from npu_assay.doctor.examination import Look
+from npu_assay.environment import diagnose as environment
+from npu_assay.environment.drift.look import look_at_other
+from npu_assay.environment.environment import Environment, cann_variables
+from npu_assay.environment.lock import Kind
+from npu_assay.environment.venv import OtherPython
+
+DEV = Path("/dev")
+
+
+def kind_here(dev: Path = DEV, usual: Path = USUAL_ROOT) -> Kind:
+    """hardware where there are nodes or a driver: a container that lacks one of the two has to hear of it."""
+    return "hardware" if read_nodes(dev).dies or (usual / "driver").exists() else "emulated"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """An environment and what there is for it to run on."""
+
+    environment: Environment
+    root: Path | None = None
+    """A CANN given by name; None for the one that a run would use."""
+    dev: Path = DEV
+    python: OtherPython | None = None
+    """A Python that somebody else made, in place of the environment's own."""
+    variables: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    @property
+    def looks(self) -> dict[str, Look]:
+        """Name of a part -> how to look at it."""
+        return {"environment": self._environment, "cann": self._cann, "npu": self._npu}
+
+    @property
+    def emulated(self) -> bool:
+        return self.environment.variant.kind == "emulated"
+
+    @cached_property
+    def tree(self) -> CannTree:
+        """The CANN that counts."""
+        if self.root is not None:
+            return CannTree(self.root)
+        return self.environment.cann if self.emulated else CannTree(root_of(self.variables))
+
+    @property
+    def _is_built(self) -> bool:
+        return self.root is not None or not self.emulated or self.environment.cann.cann_script.is_file()
+
+    @cached_property
+    def _of_a_run(self) -> dict[str, str]:
+        """The variables of a run: on the host the user's own, as the shell has sourced what it has."""
+        base, tools = dict(self.variables), str(self.tree.tools)
+        # A CANN that was named brings its npu-smi; else the one on PATH is the one that users see.
+        first = self.emulated or self.root is not None
+        path = [tools, base.get("PATH", "")] if first else [base.get("PATH", ""), tools]
+        base["PATH"] = os.pathsep.join(filter(None, path))
+        scripts = (self.tree.cann_script, self.tree.atb_script)
+        if self.emulated and all(script.is_file() for script in scripts):
+            clean = {name: value for name, value in base.items() if not name.startswith(("ASCEND_", "ATB_"))}
+            return cann_variables(self.tree, clean)
+        return base
+
+    def _environment(self) -> Iterable[Diagnosis]:
+        if self.python is not None:
+            return environment.diagnose_packages(look_at_other(self.environment.variant, self.python))
+        return environment.diagnose(self.environment)
+
+    def _cann(self) -> Iterable[Diagnosis]:
+        if not self._is_built:
+            return [
+                Diagnosis(
+                    "cann-built",
+                    Level.PROBLEM,
+                    f"{self.tree.root}: the emulated CANN is not built",
+                    self.environment.variant.install_command,
+                )
+            ]
+        variant = self.environment.variant
+        site = self.python.site_packages if self.python else self.environment.site_packages
+        return cann.diagnose(
+            Places(self.tree.root),
+            self._of_a_run,
+            Expected.of(variant.versions, variant.builds),
+            site if site.is_dir() else None,
+        )
+
+    def _npu(self) -> Iterable[Diagnosis]:
+        if not self._is_built:
+            return [Diagnosis("npu", Level.NOTE, "no emulated NPU before the emulated CANN is built")]
+        driver = self.tree.root / "driver"
+        return device.diagnose(device.look(self._of_a_run, self.dev, driver))
