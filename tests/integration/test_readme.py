@@ -1,4 +1,4 @@
-"""The commands that README.md shows do what it says: the end-to-end run is one of them."""
+"""The commands that README.md and docs/ show do what they say: the end-to-end run is one of them."""
 
 import re
 import subprocess
@@ -10,8 +10,9 @@ import pytest
 from npu_assay.environment.environment import Environment
 from npu_assay.project import ROOT
 
+DOCS = ROOT / "docs"
 #: A command of a console block; `# exits N` after it says with what it ends.
-_COMMAND = re.compile(r"^\$ (?P<line>.+?)(?:\s+# exits (?P<code>\d)\b.*)?$", re.MULTILINE)
+_COMMAND = re.compile(r"^\$ (?P<line>.+?)(?:\s+# (?:exits (?P<code>\d)\b)?.*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,19 @@ def shown(document: str) -> list[Shown]:
 
 
 def test_commands_are_found_with_their_exit_codes() -> None:
-    document = "text\n```console\n$ a b\nsaid\n$ c  # exits 3: why\n```\n```sh\n$ not shown\n```\n"
-    assert shown(document) == [Shown("a b", 0), Shown("c", 3)]
+    document = "text\n```console\n$ a b\nsaid\n$ c  # exits 3: why\n$ d # so\n```\n```sh\n$ not shown\n```\n"
+    assert shown(document) == [Shown("a b", 0), Shown("c", 3), Shown("d", 0)]
 
 
 @pytest.mark.environment
 @pytest.mark.e2e
 @pytest.mark.xdist_group("engine")
-def test_what_the_readme_shows_works(environment: Environment, tmp_path: Path) -> None:
-    commands = shown((ROOT / "README.md").read_text())
-    assert any(command.line.startswith("./assay run") for command in commands)
+@pytest.mark.parametrize(
+    "document", ["README.md", *sorted(f"docs/{path.name}" for path in DOCS.glob("*.md"))]
+)
+def test_what_a_document_shows_works(environment: Environment, tmp_path: Path, document: str) -> None:
+    commands = shown((ROOT / document).read_text())
+    assert commands, f"{document} shows no command that is run here"
     (tmp_path / "assay").symlink_to(ROOT / "assay")  # so that what the commands leave goes away with the test
     for command in commands:
         ended = subprocess.run(
@@ -55,3 +59,7 @@ def test_what_the_readme_shows_works(environment: Environment, tmp_path: Path) -
             (archive,) = (tmp_path / "runs").iterdir()
             rows = (archive / "results" / "kv-offload.jsonl").read_text().splitlines()
             assert len(rows) == 3
+
+
+def test_the_main_job_is_among_them() -> None:
+    assert "./assay run" in [command.line for command in shown((ROOT / "README.md").read_text())]
