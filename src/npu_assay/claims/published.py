@@ -48,6 +48,7 @@ _ENGINE: tuple[Rule, ...] = (
     StagesRule(("versions-and-paths", "health", "ruff", "engine")),
     IdentityRule(("engine",)),
     VersionsRule(_COMPONENTS),
+    ArtefactsRule(),
     HealthRule(),
     RuffRule(),
     PytestRule(("engine",)),
