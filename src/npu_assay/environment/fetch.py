@@ -5,12 +5,13 @@ user's (environment variables and pip's configuration), and only files of the lo
 appears in the folder whole: pip writes beside it, and what was checked is renamed.
 """
 
+import errno
 import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,13 +97,20 @@ def _whole_files_only(folder: Path, report: Report) -> Iterator[Path]:
     """Holds the folder; gives a new one inside it for what is not whole yet."""
     scratch = folder / ".part"
     waiting = f"waiting for another npu-assay that fetches into {folder}"
-    with folder_lock(folder / ".fetch", lambda: report(waiting)), writing(folder):
+    with _writing(folder, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".fetch.lock").touch()  # folder_lock would speak of the cache
+    with folder_lock(folder / ".fetch", lambda: report(waiting)), _writing(folder):
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
         try:
             yield scratch
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _writing(folder: Path, more: Set[int] = frozenset()) -> AbstractContextManager[None]:
+    return writing(folder, more, what="the files", advice="make room, or name another folder with --to")
 
 
 def _hashed(folder: Path) -> dict[str, Path]:
