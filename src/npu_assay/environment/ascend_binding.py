@@ -88,7 +88,7 @@ def rebuild(environment: Environment, module: str) -> Rebuilt:
 def rebuilt_files(site_packages: Path) -> dict[str, str]:
     """File below site-packages -> sha256, of what an installation made in place of the wheel's."""
     there = installed(site_packages).get(DISTRIBUTION)
-    note = there and there.dist_info / RECORD_NAME
+    note = there.dist_info / RECORD_NAME if there else None
     if note is None or not note.is_file():
         return {}
     facts = Rebuilt(**json.loads(note.read_bytes()))
