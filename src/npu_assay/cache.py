@@ -102,10 +102,17 @@ _CANT_WRITE = {errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.ENOTDIR, errno.EP
 
 
 @contextmanager
-def writing(where: Path, more: Set[int] = frozenset()) -> Iterator[None]:
+def writing(
+    where: Path,
+    more: Set[int] = frozenset(),
+    *,
+    what: str = "the cache",
+    advice: str = "make room, or name another with NPU_ASSAY_CACHE",
+) -> Iterator[None]:
     """Turn a cache that is full or may not be written into an UnusableError with one line.
 
-    `more` are further error numbers that mean so where it is called.
+    `more` are further error numbers that mean so where it is called. For another folder than the cache:
+    `what` it is, and what to do.
     """
     try:
         yield
@@ -113,9 +120,7 @@ def writing(where: Path, more: Set[int] = frozenset()) -> Iterator[None]:
         if error.errno not in _CANT_WRITE | more:
             raise
         at = error.filename or where
-        raise UnusableError(
-            f"can't write the cache: {at}: {error.strerror}; make room, or name another with NPU_ASSAY_CACHE"
-        ) from error
+        raise UnusableError(f"can't write {what}: {at}: {error.strerror}; {advice}") from error
 
 
 def make_folder(

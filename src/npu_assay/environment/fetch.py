@@ -5,12 +5,13 @@ user's (environment variables and pip's configuration), and only files of the lo
 appears in the folder whole: pip writes beside it, and what was checked is renamed.
 """
 
+import errno
 import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,7 @@ class Gathered:
     """What a fetch has left in the folder."""
 
     files: tuple[FetchedFile, ...]
-    """Everything of this variant that is there, by hand or by pip."""
+    """Everything that fetched.json lists, of this variant and of others."""
     downloaded: int
     """How many of them pip got now."""
     by_hand: tuple[ByHand, ...]
@@ -51,13 +52,17 @@ def fetch(variant: Variant, folder: Path, architecture: str, report: Report) -> 
     with _whole_files_only(folder, report) as scratch:
         there = _hashed(folder)
         rows = _still_true(folder, there)
-        found = {item: path for item in needed.by_pip if (path := _first(there, item.sha256))}
-        missing = [artefact for artefact in needed.by_pip if artefact not in found]
+        missing: list[Artefact] = []
+        for artefact in needed.by_pip:
+            if sha256 := _first(there, artefact.sha256):
+                path = there[sha256]
+                rows[path.name] = listed(path, sha256, artefact.name, artefact.version)
+            else:
+                missing.append(artefact)
         if missing:
-            size = variant.lock.content.disk_mib
+            # An installed environment is larger than what it was installed from.
+            size = variant.lock.content.disk_mib - (sum(row.size for row in rows.values()) >> 20)
             require_free(folder, size, f"fetching {variant.lock.name}", "make room, or name another folder")
-        for artefact, path in found.items():
-            rows[path.name] = listed(path, artefact.name, artefact.version)
         count = 0
         still: list[ByHand] = []
         for group in _groups(missing):
@@ -70,15 +75,17 @@ def fetch(variant: Variant, folder: Path, architecture: str, report: Report) -> 
                 report(f"{error}; pip's extra-index-url can name the vendor's index")
                 still.append(ByHand(group[0].name, file, min(group[0].sha256)))
                 continue
-            count += len(downloaded)
-            for artefact, path in downloaded.items():
-                kept = path.replace(folder / path.name)
-                rows[kept.name] = listed(kept, artefact.name, artefact.version)
+            count += len(group)
+            for artefact in group:
+                sha256 = _first(downloaded, artefact.sha256)
+                assert sha256 is not None  # _download has looked
+                kept = downloaded[sha256].replace(folder / downloaded[sha256].name)
+                rows[kept.name] = listed(kept, sha256, artefact.name, artefact.version)
             write_fetched(folder, rows.values())
         for item in needed.by_hand:
-            if path := _put_there(item, folder, there):
+            if put := _put_there(item, folder, there):
                 version = variant.component(item.component).version
-                rows[path.name] = listed(path, item.component, version)
+                rows[put.name] = listed(put, str(item.sha256), item.component, version)
             else:
                 still.append(item)
         write_fetched(folder, rows.values())
@@ -90,7 +97,10 @@ def _whole_files_only(folder: Path, report: Report) -> Iterator[Path]:
     """Holds the folder; gives a new one inside it for what is not whole yet."""
     scratch = folder / ".part"
     waiting = f"waiting for another npu-assay that fetches into {folder}"
-    with folder_lock(folder / ".fetch", lambda: report(waiting)), writing(folder):
+    with _writing(folder, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".fetch.lock").touch()  # folder_lock would speak of the cache
+    with folder_lock(folder / ".fetch", lambda: report(waiting)), _writing(folder):
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
         try:
@@ -99,14 +109,18 @@ def _whole_files_only(folder: Path, report: Report) -> Iterator[Path]:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
+def _writing(folder: Path, more: Set[int] = frozenset()) -> AbstractContextManager[None]:
+    return writing(folder, more, what="the files", advice="make room, or name another folder with --to")
+
+
 def _hashed(folder: Path) -> dict[str, Path]:
     """sha256 -> file, of all files in the folder."""
     paths = (path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith("."))
     return {sha256_of(path): path for path in paths if path.name != LISTING}
 
 
-def _first(there: Mapping[str, Path], sha256: Iterable[str]) -> Path | None:
-    return next((there[one] for one in sorted(sha256) if one in there), None)
+def _first(there: Mapping[str, Path], sha256: Iterable[str]) -> str | None:
+    return next((one for one in sorted(sha256) if one in there), None)
 
 
 def _still_true(folder: Path, there: Mapping[str, Path]) -> dict[str, FetchedFile]:
@@ -128,14 +142,14 @@ def _groups(missing: Sequence[Artefact]) -> Iterator[Sequence[Artefact]]:
 
 
 def _named(group: Sequence[Artefact]) -> str:
-    first = f"{group[0].name} {group[0].version}"
+    first = f"{group[0].name} {group[0].version}{' (source)' if group[0].is_sdist else ''}"
     return first if group[0].is_component else f"{len(group)} requirements"
 
 
 def _download(
     group: Sequence[Artefact], variant: Variant, architecture: str, scratch: Path
-) -> dict[Artefact, Path]:
-    """Have pip put the group's files into `scratch`."""
+) -> dict[str, Path]:
+    """Have pip put the group's files into `scratch`; sha256 -> file, one for each of the group."""
     log, wanted = scratch.with_name(".fetch.log"), scratch.with_name(".fetch.requirements.txt")
     wanted.write_text("".join(f"{artefact.requirement}\n" for artefact in group))
     run_logged(
@@ -153,12 +167,11 @@ def _download(
         telling=pip_error,
     )
     paths = _hashed(scratch)
-    found = {artefact: path for artefact in group if (path := _first(paths, artefact.sha256))}
-    if lacking := [artefact.name for artefact in group if artefact not in found]:
+    if lacking := [artefact.name for artefact in group if not _first(paths, artefact.sha256)]:
         raise UnusableError(f"pip downloaded no file of {', '.join(lacking)} with a hash that the lock has")
     wanted.unlink()
     log.unlink()
-    return found
+    return paths
 
 
 def platforms(architecture: str) -> list[str]:

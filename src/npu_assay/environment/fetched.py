@@ -90,11 +90,11 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def listed(path: Path, component: str, version: str) -> FetchedFile:
+def listed(path: Path, sha256: str, component: str, version: str) -> FetchedFile:
     """The row of a file in fetched.json."""
     return FetchedFile(
         file=path.name,
-        sha256=sha256_of(path),
+        sha256=sha256,
         size=path.stat().st_size,
         component=component,
         version=version,

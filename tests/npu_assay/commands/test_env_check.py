@@ -72,6 +72,11 @@ def test_check_prints_json_that_its_schema_describes(venv: Path) -> None:
         (("check", "--venv", "/nowhere"), 4, "/nowhere: no bin/python, so no virtual environment"),
         (("check", "--python", "/nowhere"), 4, "/nowhere: can't be asked where its packages are"),
         (("check", "--python", "/a", "--venv", "/b"), 2, "--venv and --python name the same thing"),
+        (
+            ("fetch", "--to", "/proc/x"),
+            4,
+            "can't write the files: /proc/x: No such file or directory; make room",
+        ),
         (("edit-triton",), 2, "name the venv with --venv or its Python with --python"),
         (("diff", "cann900-vllm018:moon", "cann900-vllm018"), 2, "hardware or emulated, found 'moon'"),
         (("diff", "cann900-vllm018", "moon"), 2, "no environment 'moon'"),

@@ -161,7 +161,7 @@ def test_an_interrupted_fetch_goes_on_and_leaves_nothing_half_written(
     index: Index, variant: Variant, folder: Path
 ) -> None:
     gone = index.files.pop(SOURCE[0])
-    with pytest.raises(UnusableError, match=r"fetching vllm 1\.0: pip download failed \(1\): "):
+    with pytest.raises(UnusableError, match=r"fetching vllm 1\.0 \(source\): pip download failed \(1\): "):
         gather(variant, folder)
     assert names(folder) >= {DEPENDENCY[0], PER_ARCHITECTURE[HERE][0], LISTING}
     assert {file.file for file in read_fetched(folder).files} == names(folder) - {LISTING}
