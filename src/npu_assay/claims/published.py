@@ -45,7 +45,8 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
 
 #: No published result: that the environment's engine runs, and computes what the CPU does.
 _ENGINE: tuple[Rule, ...] = (
-    StagesRule(("versions-and-paths", "health", "ruff", "engine")),
+    StagesRule(("cann", "versions-and-paths", "health", "ruff", "engine", "health-after")),
+    CannRule(),
     IdentityRule(("engine",)),
     VersionsRule(_COMPONENTS),
     ArtefactsRule(),

@@ -17,12 +17,12 @@ class StagesRule(Rule):
     version = 1
 
     def __init__(self, stages: Sequence[str]) -> None:
-        self._stages = stages
+        self.stages = stages
 
     def check(self, case: Case) -> Iterator[Finding]:
         if case.manifest.interrupted:
             yield self.inconclusive("the run was interrupted", _MANIFEST)
-        for stage in self._stages:
+        for stage in self.stages:
             yield self._judge(case, stage)
 
     def _judge(self, case: Case, stage: str) -> Finding:

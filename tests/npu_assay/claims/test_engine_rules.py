@@ -10,7 +10,7 @@ from npu_assay.evidence.manifest import PipelineRecord, StageRecord, StageStatus
 @pytest.fixture
 def engine(offload: OffloadArchive) -> OffloadArchive:
     """An emulated run of the pipeline, made from one of kv-offload."""
-    kept = ("versions-and-paths", "health", "ruff")
+    kept = ("cann", "versions-and-paths", "health", "ruff", "health-after")
     stages = [stage for stage in offload.manifest.stages if stage.name in kept]
     stages.append(StageRecord(name="engine", status=StageStatus.PASS, exit_code=0, settings={}))
     offload.change_manifest(pipeline=PipelineRecord(name="engine", sha256="0" * 64), stages=tuple(stages))
