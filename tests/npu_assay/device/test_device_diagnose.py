@@ -211,7 +211,7 @@ def test_a_manager_that_is_missing_and_a_node_that_is_closed(looked, make_dev):
 
 
 def test_the_950_needs_no_devmm_svm(looked, smi, make_dev):
-    (smi / "info").write_text(info(die_950(4), die_950(6), layout=C950))
+    (smi / "info").write_text(info(die_950(4), die_950(6), layout=C950, processes=idle(4) + idle(6)))
     (smi / "info_-m").write_text(MAPPING_950)
     (smi / "info_-l").write_text(LISTING.replace(": 0", ": 4").replace(": 3", ": 6"))
     dev = make_dev(4, 6)
