@@ -74,7 +74,8 @@ def why_not(die: Die) -> str | None:
     if use := use_of(die):
         return f"{die.place}: {use}"
     if not is_measured(die):
-        return f"{die.place}: its memory use is not known"
+        what = "what runs on it" if die.processes is None else "its memory use"
+        return f"{die.place}: {what} is not known"
     if die.visible_id is None:
         return f"{die.place}: npu-smi shows no logical id, which {RT_VISIBLE_DEVICES} needs"
     return None

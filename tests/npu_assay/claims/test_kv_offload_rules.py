@@ -5,6 +5,7 @@ import tracemalloc
 
 import pytest
 from offload_archive import (
+    CLOSING_RULE,
     IDENTITY,
     LIBRARY,
     NOTHING_RUNS,
@@ -213,6 +214,10 @@ FAULTS = {
             for words in ((".EMULATED", ""), (NOTHING_RUNS, PROCESS))
         ],
         "health/3: health: NPU 0 chip 0: used by process 4711",
+    ),
+    "npu-smi's output cut short": (
+        lambda o: o.replace("device/npu-smi-info.txt", f"{NOTHING_RUNS}\n{CLOSING_RULE}\n", NOTHING_RUNS),
+        "npu-smi-info.txt: cut short after line 13: '| No running processes found in NPU 0 |'",
     ),
     "npu-smi failed": (
         lambda o: o.write("device/npu-smi-info.txt", "dcmi module initialize failed. ret is -8005\n"),

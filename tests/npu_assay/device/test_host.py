@@ -226,7 +226,7 @@ CUT = info(card(0), card(3)).rpartition("| 0                         |")[0]
 
 
 def test_a_cut_output_is_a_problem_and_none_of_its_dies_is_free(joined, tmp_path):
-    whole = joined(info(card(0), card(3)), MAPPING)
+    whole = joined(info(card(0), card(3), processes=idle(0) + idle(3)), MAPPING)
     assert (whole.cut, whole.problems) == ((), ())
     cut = joined(CUT, MAPPING)
     said = f"{tmp_path}/0.txt: cut short after line 10: '| 3 910B3 | OK | 91.5 41 0 / 0 |'"
