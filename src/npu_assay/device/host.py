@@ -135,12 +135,12 @@ def join(answers: Answers) -> Host:
         reasons = [*unsupported(answers), *_of_controllers(answers)]
         said = "; ".join(reasons) or ", ".join(answer.source for answer in answers.all)
         raise UsageError(f"no die is named in {said}; give npu-smi info or info -m with it")
-    _check_listing(joining, answers.one(Listing))
+    _check_listing(joining, info, answers.one(Listing))
     return Host(
         npu_smi_version=info.version if info else None,
         dies=tuple(sorted(joining.dies, key=lambda die: die.key)),
         problems=tuple(joining.problems),
-        notes=tuple(joining.notes),
+        notes=tuple(dict.fromkeys(joining.notes)),
         cut=cut,
     )
 
@@ -185,7 +185,7 @@ def _error(die: Die) -> str:
 
 
 def _add_mapping(joining: _Joining, info: Info | None, mapping: ChipMapping) -> None:
-    """The chips of `info -m`, each of which `info` has to show too."""
+    """The chips of `info -m`, each of which `info` has to show too, unless it was cut short."""
     shown = list(joining.dies)
     for chip in mapping.chips:
         if not chip.usable:
@@ -198,7 +198,7 @@ def _add_mapping(joining: _Joining, info: Info | None, mapping: ChipMapping) -> 
             physical_id=chip.physical_id,
             name=chip.name,
         )
-        if info is not None and not joining.matches(seen):
+        if info is not None and info.cut is None and not joining.matches(seen):
             joining.problems.append(f"{seen.place}: in only one of npu-smi info and info -m")
         joining.add(seen)
     mapped = [Die(npu_id=chip.npu_id, chip_id=chip.chip_id) for chip in mapping.chips if chip.usable]
@@ -217,12 +217,15 @@ def _check_processes(joining: _Joining, info: Info) -> None:
             )
 
 
-def _check_listing(joining: _Joining, listing: Listing | None) -> None:
+def _check_listing(joining: _Joining, info: Info | None, listing: Listing | None) -> None:
+    """Each NPU is in both, as far as they were not cut short, with as many dies as it has chips."""
     if listing is None:
         return
     counted = {npu.npu_id: npu.chip_count for npu in listing.npus}
     shown = {die.npu_id for die in joining.dies if die.npu_id is not None}
-    for npu in sorted(counted.keys() ^ shown):
+    missing = set() if info is not None and info.cut is not None else counted.keys() - shown
+    more = set() if listing.cut is not None else shown - counted.keys()
+    for npu in sorted(missing | more):
         joining.problems.append(f"NPU {npu}: in only one of npu-smi info and info -l")
     for npu in sorted(counted.keys() & shown):
         dies = sum(die.npu_id == npu for die in joining.dies)

@@ -242,8 +242,19 @@ def test_a_cut_output_is_a_problem_and_none_of_its_dies_is_free(joined, tmp_path
 
 def test_a_list_of_fewer_npus_than_it_announces_is_a_problem(joined, tmp_path):
     assert joined(info(card(0), card(3)), LISTING).problems == ()
-    cut = joined(info(card(0), card(3)), LISTING.replace(": 2\n", ": 8\n"))
-    assert cut.problems == (f"{tmp_path}/1.txt: cut short after line 9: 'Chip Count : 1'",)
+    said = f"{tmp_path}/1.txt: cut short after line 9: 'Chip Count : 1'"
+    cut = LISTING.replace(": 2\n", ": 8\n")
+    assert joined(info(card(0), card(3)), cut).problems == (said,)
+    assert joined(info(card(0), card(3), card(5)), cut).problems == (said,)  # 5 may be one of the eight
+    other = "NPU 3: in only one of npu-smi info and info -l"
+    assert joined(info(card(0), card(5)), cut).problems == (said, other)
+
+
+def test_what_a_cut_table_does_not_show_is_no_contradiction(joined, tmp_path):
+    (problem,) = joined(info(card(0)).rstrip("+=\n"), MAPPING, LISTING).problems
+    assert problem.startswith(f"{tmp_path}/0.txt: cut short after line ")
+    whole = joined(info(card(0)), MAPPING, LISTING).problems
+    assert whole == ("NPU 3 chip 0: in only one of npu-smi info and info -m",)
 
 
 def test_how_a_table_was_read_is_noted_with_its_file(joined, tmp_path):
