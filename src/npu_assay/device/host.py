@@ -116,7 +116,7 @@ def join(answers: Answers) -> Host:
     info = answers.one(Info)
     controllers = [(one.npu_id, one.chip_id) for one in mapping.controllers] if mapping else []
     cut = tuple(f"{one.source}: {end}" for one in answers.all if (end := cut_of(one.output)) is not None)
-    joining = _Joining(frozenset(controllers), problems=list(cut))
+    joining = _Joining(frozenset(controllers), problems=list(cut), notes=_open_ends(answers))
     if info is not None:
         joining.dies += [from_info(info, die) for die in info.dies]
         source = next(answer.source for answer, _ in answers.of(Info))
@@ -248,4 +248,13 @@ def _of_controllers(answers: Answers) -> list[str]:
         f"{answer.source}: of a board's controller, which is no die"
         for answer, output in answers.of(Boards)
         if all(board.is_controller for board in output.boards)
+    ]
+
+
+def _open_ends(answers: Answers) -> list[str]:
+    """Outputs whose last value may be cut without anything that shows it."""
+    return [
+        f"{answer.source}: no line break ends its last line, whose value may be cut"
+        for answer in answers.all
+        if answer.ends_within_line and not isinstance(answer.output, Info)
     ]

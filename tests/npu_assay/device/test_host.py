@@ -257,6 +257,14 @@ def test_what_a_cut_table_does_not_show_is_no_contradiction(joined, tmp_path):
     assert whole == ("NPU 3 chip 0: in only one of npu-smi info and info -m",)
 
 
+def test_a_last_value_that_may_be_cut_is_noted(joined, tmp_path):
+    table = info(card(0), processes=idle(0))
+    assert joined(table, USAGES_BARE).notes == ()
+    note = f"{tmp_path}/1.txt: no line break ends its last line, whose value may be cut"
+    assert joined(table, USAGES_BARE[:-3]).notes == (note,)  # 161 W, not 161.5
+    assert joined(table.rstrip(), USAGES_BARE).notes == ()
+
+
 def test_how_a_table_was_read_is_noted_with_its_file(joined, tmp_path):
     assert joined(info(card(0), processes=idle(0))).notes == ()
     table = headless(one_row_for_two(0)) + RULE + PROCESS_HEADER + HEAVY_RULE + idle(0) + HEAVY_RULE
