@@ -44,13 +44,14 @@ def device() -> None:
 @_FROM
 @_JSON
 def list_devices(stored: tuple[Path, ...], as_json: bool) -> None:
-    """List the dies."""
+    """List the dies. What is wrong with npu-smi's output goes to stderr too, and is no failure."""
     host = join(read_answers(stored) if stored else NpuSmi(os.environ).answers())
+    _print_lines((f"npu-assay: {problem}" for problem in host.problems), err=True)
     if as_json:
         _print_json(DeviceList.of(host))
         return
     _print_dies(host.dies)
-    _print_lines((*host.problems, *host.notes))
+    _print_lines(host.notes)
     click.echo(f"npu-smi {host.npu_smi_version or 'of unknown version'}")
 
 
@@ -59,7 +60,10 @@ def list_devices(stored: tuple[Path, ...], as_json: bool) -> None:
 @_DEV
 @_JSON
 def map_command(stored: tuple[Path, ...], dev: Path | None, as_json: bool) -> None:
-    """Show which logical id, physical id and device node belong together; exit 1 where they contradict."""
+    """Show which logical id, physical id and device node belong together.
+
+    Exits 1 where they contradict each other, and where npu-smi's output was cut short.
+    """
     nodes = None if stored and dev is None else read_nodes(dev or Path("/dev"))
     if stored:
         answers = read_answers(stored)
@@ -77,7 +81,7 @@ def map_command(stored: tuple[Path, ...], dev: Path | None, as_json: bool) -> No
         _print_lines((*device_map.problems, *host.notes))
         click.echo(f"dies: {len(device_map.dies)}, problems: {len(device_map.problems)}")
     if device_map.problems:
-        raise AssayError(f"the ids contradict each other: {device_map.problems[0]}")
+        raise AssayError(f"the ids can't be trusted: {device_map.problems[0]}")
 
 
 @device.command()
@@ -179,11 +183,12 @@ def _print_dies(dies: Iterable[Die]) -> None:
     for die in dies:
         memory = die.hbm or die.memory
         facts = [
-            die.name or "unnamed",
+            die.name or die.product_name or "unnamed",
             die.health or "health unknown",
             f"{'HBM' if die.hbm else 'memory'} {memory.total_mib} MiB" if memory else "memory unknown",
             die.bus_id or "no bus id",
         ]
+        facts += [f"{name} {_or_dash(value)}" for name, value in (die.figures or {}).items()]
         facts += [f"process {one.pid} {one.name} {one.memory_mib} MiB" for one in die.processes or ()]
         click.echo(f"{die.place} logical id {_or_dash(die.logical_id)}: {', '.join(facts)}")
 
@@ -197,5 +202,5 @@ def _mapped(die: MappedDie) -> str:
     )
 
 
-def _or_dash(number: int | None) -> str:
-    return "-" if number is None else str(number)
+def _or_dash(number: float | None) -> str:
+    return "-" if number is None else str(int(number) if float(number).is_integer() else number)

@@ -38,5 +38,9 @@ def _answer(file: Path) -> Answer:
     named = _OF_CHIP.fullmatch(file.name)
     npu_id, chip_id = named.groups() if named else (None, None)
     return Answer(
-        str(file), output, None if npu_id is None else int(npu_id), None if chip_id is None else int(chip_id)
+        str(file),
+        output,
+        None if npu_id is None else int(npu_id),
+        None if chip_id is None else int(chip_id),
+        ends_within_line=not data.endswith((b"\n", b"\r")),
     )

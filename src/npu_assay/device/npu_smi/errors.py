@@ -1,11 +1,13 @@
 """What can be wrong with npu-smi's output.
 
-A parser raises nothing else: `UnknownLayoutError` for a text that it does not know or that was cut short, and
-a `NpuSmiError` where npu-smi itself said that it failed. A failure is never "no devices".
+A parser raises nothing else: `UnknownLayoutError` for a text that it does not know, and a `NpuSmiError` where
+npu-smi itself said that it failed. A failure is never "no devices". A text that was cut short is read as far
+as it goes, and comes with a `CutShort`, unless nothing is left to read.
 """
 
 import re
 
+from npu_assay.device.npu_smi.cut import CutShort
 from npu_assay.errors import UnusableError, UsageError
 
 _DCMI = re.compile(r"\bret is (-\d+)")
@@ -89,6 +91,16 @@ class NoSuchDeviceError(NpuSmiError):
         super().__init__(
             source, f"no such device: {line.strip()!r}", "`npu-smi info -m` lists the devices that are there"
         )
+
+
+class CutShortError(NpuSmiError):
+    """A live npu-smi ended before its end: what it did not come to say may be what matters."""
+
+    def __init__(self, source: str, cut: CutShort) -> None:
+        super().__init__(
+            source, f"npu-smi's output is {cut}", "ask again; if it stays so, look into dmesg for the driver"
+        )
+        self.cut = cut
 
 
 class NoAnswerError(NpuSmiError):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from npu_assay.device.npu_smi.board import Boards, parse_boards
+from npu_assay.device.npu_smi.cut import CutShort
 from npu_assay.device.npu_smi.errors import UnknownLayoutError, failure_in
 from npu_assay.device.npu_smi.health import HEALTH_KEYS, HealthReport, parse_health
 from npu_assay.device.npu_smi.info import Info, is_info, parse_info
@@ -44,6 +45,11 @@ Output = (
     | PhysicalIdRemap
     | Unsupported
 )
+
+
+def cut_of(output: Output) -> CutShort | None:
+    """Where an output ends, if that is before its end and shows."""
+    return output.cut if isinstance(output, Info | Listing) else None
 
 
 def parse_npu_smi(data: bytes, source: str) -> Output:
