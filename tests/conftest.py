@@ -34,7 +34,7 @@ def _installed(name: str) -> Environment:
 
     Where the default one is not there yet it is fetched and then installed without network: so every cold run
     of the tests proves `env fetch` and `env install --from`. Under xdist one worker installs while the others
-    wait.
+    wait; tests of an environment that few need are a group, so that only one worker needs it.
     """
     environment = Environment.of(load_lock(name))
     with folder_lock(environment.cache / f"tests-{name}"):

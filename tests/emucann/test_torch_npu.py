@@ -23,7 +23,11 @@ WAYS = {
 @pytest.mark.environment
 @pytest.mark.parametrize(
     ("fixture", "way"),
-    [*(("environment", way) for way in WAYS), ("torch210", "queue"), ("vllm0221", "queue")],
+    [
+        *(("environment", way) for way in WAYS),
+        pytest.param("torch210", "queue", marks=pytest.mark.xdist_group("torch210")),
+        pytest.param("vllm0221", "queue", marks=pytest.mark.xdist_group("vllm0221")),
+    ],
 )
 def test_checks(request: pytest.FixtureRequest, tmp_path: Path, fixture: str, way: str) -> None:
     environment: Environment = request.getfixturevalue(fixture)

@@ -14,7 +14,7 @@ from suite_run import SUITES, stage_variables
 
 from npu_assay.environment.environment import Environment
 
-pytestmark = pytest.mark.environment
+pytestmark = [pytest.mark.environment, pytest.mark.xdist_group("torch210")]
 
 #: Prints the reference counts of what swap_blocks is given, before and after 200 calls.
 COUNT = """

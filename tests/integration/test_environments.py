@@ -10,7 +10,7 @@ from suite_run import run_suite
 from npu_assay.environment.environment import Environment
 from npu_assay.evidence.jsonlines import read_rows
 
-pytestmark = [pytest.mark.environment, pytest.mark.e2e, pytest.mark.xdist_group("engine")]
+pytestmark = [pytest.mark.environment, pytest.mark.e2e]
 
 #: Every plug-in of vllm-ascend 0.22.1rc1, and none of the emulator's.
 WITHOUT_THE_EMULATORS_PLUGIN = ",".join(
@@ -31,6 +31,7 @@ def run_pipeline(environment: Environment, pipeline: str, archive: Path) -> str:
     return ended.stdout
 
 
+@pytest.mark.xdist_group("torch210")
 def test_kv_offload_on_torch_2_10(torch210: Environment, tmp_path: Path) -> None:
     said = run_pipeline(torch210, "kv-offload", tmp_path / "run")
     assert "verdict: EMULATED pass" in said
@@ -40,6 +41,7 @@ def test_kv_offload_on_torch_2_10(torch210: Environment, tmp_path: Path) -> None
     assert "in its place is one that is compiled here from the source distribution" in manifest
 
 
+@pytest.mark.xdist_group("vllm0221")
 def test_the_engine_of_vllm_0_22_1(vllm0221: Environment, tmp_path: Path) -> None:
     said = run_pipeline(vllm0221, "engine", tmp_path / "run")
     assert "verdict: EMULATED pass" in said
@@ -48,6 +50,7 @@ def test_the_engine_of_vllm_0_22_1(vllm0221: Environment, tmp_path: Path) -> Non
     assert all(row.values["npu_token_ids"] == row.values["cpu_token_ids"] for row in rows)
 
 
+@pytest.mark.xdist_group("vllm0221")
 def test_the_engine_of_vllm_0_22_1_needs_what_stands_for_its_triton_kernel(
     vllm0221: Environment, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
 from npu_assay.device.kind import Wanted, choose_kind
 from npu_assay.device.query import NpuSmi
+from npu_assay.environment.ascend_binding import rebuilt_files
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
@@ -91,7 +92,7 @@ def run(
         plan = RunPlan(
             pipeline=pipeline,
             pipeline_sha256=pipeline_sha256,
-            environment=_record_of(environment.variant),
+            environment=_record_of(environment.variant, environment.site_packages),
             chosen=chosen,
             settings=settings,
             device_kind=kind,
@@ -136,7 +137,7 @@ def _discarded_on_failure(archive: Archive) -> Iterator[None]:
         raise
 
 
-def _record_of(variant: Variant) -> EnvironmentRecord:
+def _record_of(variant: Variant, site_packages: Path) -> EnvironmentRecord:
     return EnvironmentRecord(
         name=variant.lock.name,
         lock_sha256=variant.lock.sha256,
@@ -146,6 +147,7 @@ def _record_of(variant: Variant) -> EnvironmentRecord:
         unverified=variant.unverified,
         notes=variant.notes,
         absent=dict(variant.absent),
+        rebuilt=rebuilt_files(site_packages),
     )
 
 

@@ -13,6 +13,7 @@ is for the emulator.
 """
 
 import hashlib
+import json
 import os
 import shutil
 import sysconfig
@@ -82,6 +83,16 @@ def rebuild(environment: Environment, module: str) -> Rebuilt:
     repair_record(site, DISTRIBUTION, [facts.library], added=[note.relative_to(site).as_posix()])
     shutil.rmtree(work)
     return facts
+
+
+def rebuilt_files(site_packages: Path) -> dict[str, str]:
+    """File below site-packages -> sha256, of what an installation made in place of the wheel's."""
+    there = installed(site_packages).get(DISTRIBUTION)
+    note = there.dist_info / RECORD_NAME if there else None
+    if note is None or not note.is_file():
+        return {}
+    facts = Rebuilt(**json.loads(note.read_bytes()))
+    return {facts.library: facts.sha256}
 
 
 def wheel_module(site_packages: Path, module: str) -> Path:

@@ -10,7 +10,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from npu_assay.cache import folder_lock, writing
 from npu_assay.environment import sdist_metadata
 from npu_assay.environment.artefacts import Artefact, ByHand, artefacts
 from npu_assay.environment.disk import require_free
-from npu_assay.environment.fetched import LISTING, FetchedFile, listed, read_fetched, sha256_of, write_fetched
+from npu_assay.environment.fetched import LISTING, FetchedFile, read_fetched, sha256_of, write_fetched
 from npu_assay.environment.lock import UNVERIFIED
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
@@ -50,46 +50,95 @@ def fetch(variant: Variant, folder: Path, architecture: str, report: Report) -> 
     """
     needed = artefacts(variant, architecture)
     with _whole_files_only(folder, report) as scratch:
-        there = _hashed(folder)
-        rows = _still_true(folder, there)
-        missing: list[Artefact] = []
-        for artefact in needed.by_pip:
-            if sha256 := _first(there, artefact.sha256):
-                path = there[sha256]
-                rows[path.name] = listed(path, sha256, artefact.name, artefact.version)
-            else:
-                missing.append(artefact)
+        files = _Files(folder)
+        missing = [one for one in needed.by_pip if not files.has(one.sha256, one.name, one.version)]
         if missing:
             # An installed environment is larger than what it was installed from.
-            size = variant.lock.content.disk_mib - (sum(row.size for row in rows.values()) >> 20)
+            size = variant.lock.content.disk_mib - files.mebibytes
             require_free(folder, size, f"fetching {variant.lock.name}", "make room, or name another folder")
-        count = 0
-        still: list[ByHand] = []
+        left: list[ByHand] = []
         for group in _groups(missing):
             report(f"fetching {_named(group)}")
             try:
-                downloaded = _download(group, variant, architecture, scratch)
+                _download(group, variant, architecture, scratch)
             except UnusableError as error:
                 if (file := group[0].file) is None:
                     raise
                 report(f"{error}; pip's extra-index-url can name the vendor's index")
-                still.append(ByHand(group[0].name, file, min(group[0].sha256)))
-                continue
-            count += len(group)
-            for artefact in group:
-                sha256 = _first(downloaded, artefact.sha256)
-                assert sha256 is not None  # _download has looked
-                kept = downloaded[sha256].replace(folder / downloaded[sha256].name)
-                rows[kept.name] = listed(kept, sha256, artefact.name, artefact.version)
-            write_fetched(folder, rows.values())
-        for item in needed.by_hand:
-            if put := _put_there(item, folder, there):
-                version = variant.component(item.component).version
-                rows[put.name] = listed(put, str(item.sha256), item.component, version)
+                left.append(ByHand(group[0].name, file, min(group[0].sha256)))
             else:
-                still.append(item)
-        write_fetched(folder, rows.values())
-    return Gathered(tuple(rows.values()), count, tuple(still))
+                files.take(scratch, group)
+        for item in needed.by_hand:
+            if not files.has_by_hand(item, variant.component(item.component).version):
+                left.append(item)
+        files.write()
+    return Gathered(tuple(files.rows.values()), files.taken, tuple(left))
+
+
+class _Files:
+    """The folder's files, by their hashes, and the rows of fetched.json."""
+
+    def __init__(self, folder: Path) -> None:
+        """Hash what is there; rows of an earlier fetched.json stay where the file is still the same."""
+        self._folder = folder
+        self._there = _hashed(folder)
+        earlier = read_fetched(folder).files if (folder / LISTING).exists() else ()
+        self.rows: dict[str, FetchedFile] = {
+            row.file: row for row in earlier if self._there.get(row.sha256) == folder / row.file
+        }
+        self.taken = 0
+
+    @property
+    def mebibytes(self) -> int:
+        """The size of all that is listed."""
+        return sum(row.size for row in self.rows.values()) >> 20
+
+    def has(self, wanted: Iterable[str], component: str, version: str) -> bool:
+        """Whether a file with one of these hashes is there; lists it."""
+        sha256 = next((one for one in sorted(wanted) if one in self._there), None)
+        if sha256 is None:
+            return False
+        self._list(self._there[sha256], sha256, component, version)
+        return True
+
+    def has_by_hand(self, item: ByHand, version: str) -> bool:
+        """Whether a person has put this file there, and the lock knows its hash; lists it.
+
+        Raises UnusableError for another file of that name.
+        """
+        path = self._folder / item.what
+        found = next((sha256 for sha256, known in self._there.items() if known == path), None)
+        if found is None or item.sha256 in (None, UNVERIFIED):
+            return False
+        if found != item.sha256:
+            raise UnusableError(f"{path}: sha256 {found}, the lock says {item.sha256}")
+        self._list(path, found, item.component, version)
+        return True
+
+    def take(self, scratch: Path, group: Sequence[Artefact]) -> None:
+        """Move the group's files, which are whole, from `scratch` into the folder.
+
+        Raises UnusableError where one has no hash of the lock.
+        """
+        for sha256, path in _hashed(scratch).items():
+            self._there[sha256] = path.replace(self._folder / path.name)
+        for artefact in group:
+            if not self.has(artefact.sha256, artefact.name, artefact.version):
+                raise UnusableError(
+                    f"pip downloaded no file of {artefact.name} with a hash that the lock has"
+                )
+        self.taken += len(group)
+        self.write()
+
+    def write(self) -> None:
+        """Write fetched.json."""
+        write_fetched(self._folder, self.rows.values())
+
+    def _list(self, path: Path, sha256: str, component: str, version: str) -> None:
+        size = path.stat().st_size
+        self.rows[path.name] = FetchedFile(
+            file=path.name, sha256=sha256, size=size, component=component, version=version
+        )
 
 
 @contextmanager
@@ -119,17 +168,6 @@ def _hashed(folder: Path) -> dict[str, Path]:
     return {sha256_of(path): path for path in paths if path.name != LISTING}
 
 
-def _first(there: Mapping[str, Path], sha256: Iterable[str]) -> str | None:
-    return next((one for one in sorted(sha256) if one in there), None)
-
-
-def _still_true(folder: Path, there: Mapping[str, Path]) -> dict[str, FetchedFile]:
-    """The rows of an earlier fetched.json, by file, whose files are still what they were."""
-    if not (folder / LISTING).exists():
-        return {}
-    return {row.file: row for row in read_fetched(folder).files if there.get(row.sha256) == folder / row.file}
-
-
 def _groups(missing: Sequence[Artefact]) -> Iterator[Sequence[Artefact]]:
     """What pip is asked for at once: the many small requirements together, each component alone, so that an
     interruption costs one of them.
@@ -146,10 +184,8 @@ def _named(group: Sequence[Artefact]) -> str:
     return first if group[0].is_component else f"{len(group)} requirements"
 
 
-def _download(
-    group: Sequence[Artefact], variant: Variant, architecture: str, scratch: Path
-) -> dict[str, Path]:
-    """Have pip put the group's files into `scratch`; sha256 -> file, one for each of the group."""
+def _download(group: Sequence[Artefact], variant: Variant, architecture: str, scratch: Path) -> None:
+    """Have pip put the group's files into `scratch`; it checks their hashes."""
     log, wanted = scratch.with_name(".fetch.log"), scratch.with_name(".fetch.requirements.txt")
     wanted.write_text("".join(f"{artefact.requirement}\n" for artefact in group))
     run_logged(
@@ -166,12 +202,8 @@ def _download(
         variables=os.environ | {"PYTHONPATH": str(Path(sdist_metadata.__file__).parent)},
         telling=pip_error,
     )
-    paths = _hashed(scratch)
-    if lacking := [artefact.name for artefact in group if not _first(paths, artefact.sha256)]:
-        raise UnusableError(f"pip downloaded no file of {', '.join(lacking)} with a hash that the lock has")
     wanted.unlink()
     log.unlink()
-    return paths
 
 
 def platforms(architecture: str) -> list[str]:
@@ -188,14 +220,3 @@ def _own_glibc() -> tuple[int, int]:
     name, version = platform.libc_ver()
     parts = version.split(".")
     return (int(parts[0]), int(parts[1])) if name == "glibc" and len(parts) > 1 else _GLIBC
-
-
-def _put_there(item: ByHand, folder: Path, there: Mapping[str, Path]) -> Path | None:
-    """The file that a person put into the folder, if it is there and the lock knows its hash."""
-    path = folder / item.what
-    sha256 = next((sha256 for sha256, known in there.items() if known == path), None)
-    if sha256 is None or item.sha256 in (None, UNVERIFIED):
-        return None
-    if sha256 != item.sha256:
-        raise UnusableError(f"{path}: sha256 {sha256}, the lock says {item.sha256}")
-    return path

@@ -88,14 +88,3 @@ def sha256_of(path: Path) -> str:
     """The sha256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def listed(path: Path, sha256: str, component: str, version: str) -> FetchedFile:
-    """The row of a file in fetched.json."""
-    return FetchedFile(
-        file=path.name,
-        sha256=sha256,
-        size=path.stat().st_size,
-        component=component,
-        version=version,
-    )

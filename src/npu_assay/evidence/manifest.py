@@ -82,6 +82,8 @@ class EnvironmentRecord(_Strict):
     """Component -> what is known about exactly this version."""
     absent: dict[str, str] = {}
     """Component of the lock that the emulator goes without -> why."""
+    rebuilt: dict[str, str] = {}
+    """File, below site-packages, that was compiled here in place of its wheel's -> sha256."""
 
 
 class DeviceRecord(_Strict):

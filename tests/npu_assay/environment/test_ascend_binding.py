@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from npu_assay.environment.ascend_binding import RECORD_NAME, unpack_csrc, wheel_module
+from npu_assay.environment.ascend_binding import (
+    RECORD_NAME,
+    rebuilt_files,
+    unpack_csrc,
+    wheel_module,
+)
 from npu_assay.environment.environment import Environment
 from npu_assay.errors import UnusableError
 
@@ -55,7 +60,12 @@ def test_the_module_to_replace_is_found_by_its_name(
             wheel_module(tmp_path, "m")
 
 
+def test_an_installation_that_made_nothing_has_nothing_to_name(tmp_path: Path) -> None:
+    assert rebuilt_files(tmp_path) == {}
+
+
 @pytest.mark.environment
+@pytest.mark.xdist_group("torch210")
 def test_what_was_replaced_is_written_down(torch210: Environment) -> None:
     site = torch210.site_packages
     [note] = site.glob(f"vllm_ascend-*.dist-info/{RECORD_NAME}")
@@ -68,6 +78,7 @@ def test_what_was_replaced_is_written_down(torch210: Environment) -> None:
     assert facts["sdist_sha256"] == torch210.variant.component("vllm-ascend").sha256["sdist"]
     stamp = json.loads((torch210.root / "steps" / "vllm-ascend.json").read_text())
     assert stamp["rebuilt"] == facts
+    assert rebuilt_files(site) == {facts["library"]: facts["sha256"]}  # what the manifest of a run says
     rows = {row[0]: row[2] for row in csv.reader(io.StringIO((note.parent / "RECORD").read_text()))}
     for path in (library, note):
         assert rows[path.relative_to(site).as_posix()] == str(path.stat().st_size)

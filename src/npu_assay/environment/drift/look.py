@@ -51,10 +51,6 @@ class Mend:
         """Installs a requirement."""
         return self.again or f"{self.pip} install --no-deps {name}=={version}"
 
-    def remove(self, name: str) -> str:
-        """Removes a distribution that harms nothing else by going."""
-        return self.again or f"{self.pip} uninstall -y {name}"
-
     def triton(self, version: str) -> str:
         """Makes the package triton whole again.
 
