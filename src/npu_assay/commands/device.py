@@ -35,9 +35,21 @@ _DEV = click.option(
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON; schemas: src/npu_assay/schemas.")
 
 
-@click.group()
-def device() -> None:
-    """List NPUs, map their ids, judge their health, and run on free ones."""
+@click.group(invoke_without_command=True)
+@_FROM
+@_JSON
+@click.pass_context
+def device(context: click.Context, stored: tuple[Path, ...], as_json: bool) -> None:
+    """List NPUs, map their ids, judge their health, and run on free ones.
+
+    Without a command: list.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_devices, stored=stored, as_json=as_json)
+    elif stored or as_json:
+        raise UsageError(
+            f"--from and --json stand behind the command: device {context.invoked_subcommand} ..."
+        )
 
 
 @device.command("list")
@@ -189,7 +201,9 @@ def _print_dies(dies: Iterable[Die]) -> None:
             die.bus_id or "no bus id",
         ]
         facts += [f"{name} {_or_dash(value)}" for name, value in (die.figures or {}).items()]
-        facts += [f"process {one.pid} {one.name} {one.memory_mib} MiB" for one in die.processes or ()]
+        facts += [
+            f"process {one.pid} {one.name or 'unnamed'} {one.memory_mib} MiB" for one in die.processes or ()
+        ]
         click.echo(f"{die.place} logical id {_or_dash(die.logical_id)}: {', '.join(facts)}")
 
 

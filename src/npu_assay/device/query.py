@@ -177,6 +177,6 @@ class NpuSmi:
             self._raw.mkdir(parents=True, exist_ok=True)
             (self._raw / name).write_bytes(data)
         except OSError as error:
-            raise AssayError(
+            raise UnusableError(
                 f"{self._raw}: npu-smi's output can't be kept here ({error.strerror})"
             ) from error

@@ -279,3 +279,10 @@ def test_an_unknown_layout_is_an_error_that_quotes_the_line(text, quoted):
     assert quoted in str(error.value)
     assert str(error.value).startswith("stored.txt: ")
     assert error.value.exit_code == 2
+
+
+def test_a_line_that_npu_smi_never_printed_is_refused_at_once_and_quoted_in_part():
+    assert isinstance(parse_npu_smi(MAPPING.encode(), "stored.txt"), ChipMapping)
+    with pytest.raises(UnknownLayoutError, match=r"stored\.txt: unknown npu-smi layout: .*'xxx") as error:
+        parse_npu_smi(MAPPING.encode() + b"x" * 50_000_000, "stored.txt")
+    assert len(str(error.value)) < 500

@@ -17,12 +17,15 @@ _NO_DEVICE = re.compile(r"\bno such device\b", re.IGNORECASE)
 #: A key and its value, or a row of a table: what stands there is a value, whatever it says.
 _VALUE = re.compile(r"\s*[A-Z][\w ()%/-]*\s*:|\s*[|+]")
 
+#: Characters of a line that an error quotes; npu-smi's own lines are shorter.
+_QUOTED = 300
+
 
 class UnknownLayoutError(UsageError):
     """A text that no parser knows; quotes the line that it stopped at."""
 
     def __init__(self, source: str, line: str, expected: str) -> None:
-        found = " ".join(line.split())
+        found = " ".join(line[:_QUOTED].split())
         super().__init__(f"{source}: unknown npu-smi layout: expected {expected}, found {found!r}")
 
 

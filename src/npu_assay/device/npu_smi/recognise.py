@@ -23,6 +23,8 @@ from npu_assay.device.npu_smi.usages import (
     parse_usages,
 )
 
+#: Ten times npu-smi's longest line. A longer one is none of it, and the patterns here would take minutes.
+_LONGEST = 2000
 _UNSUPPORTED = re.compile(r"(?:[^:|]*)\b(?:does not|doesn't|is not|not) support(?:ed)?\b[^:|]*")
 
 
@@ -58,6 +60,8 @@ def parse_npu_smi(data: bytes, source: str) -> Output:
     Raises a NpuSmiError for npu-smi's own failures, UnknownLayoutError for the rest; both name `source`.
     """
     text = data.decode(errors="replace")
+    if long := next((line for line in text.splitlines() if len(line) > _LONGEST), None):
+        raise UnknownLayoutError(source, long, f"lines of at most {_LONGEST} characters")
     if failure := failure_in(text, source):
         raise failure
     if is_info(text):
