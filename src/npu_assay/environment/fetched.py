@@ -49,7 +49,10 @@ def read_fetched(folder: Path) -> Fetched:
             f"{path}: {error.strerror}; make a folder to install from: npu-assay env fetch NAME --to DIR"
         ) from error
     except ValidationError as error:
-        raise UsageError(f"{path}: {first_problem(error)}") from error
+        raise UsageError(
+            f"{path}: {first_problem(error)}; remove it, then npu-assay env fetch NAME --to {folder} makes"
+            " it again from the files"
+        ) from error
 
 
 def write_fetched(folder: Path, files: Iterable[FetchedFile]) -> None:
