@@ -76,11 +76,20 @@ def write_json(path: Path, facts: Mapping[str, object]) -> None:
     draft.replace(path)
 
 
+#: Descriptors of the locks that this process holds.
+_held: list[int] = []
+
+
+def held_locks() -> tuple[int, ...]:
+    """To hand down to whatever works on what is locked: if we are killed, it still has the lock."""
+    return tuple(_held)
+
+
 @contextmanager
 def folder_lock(folder: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold the lock of a cache folder (a file beside it); calls `waiting` once if someone else has it.
 
-    The kernel drops the lock when its process ends, however it ends.
+    The kernel drops the lock when its process ends, however it ends, and the tools that it started have too.
     """
     with writing(folder, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -91,9 +100,11 @@ def folder_lock(folder: Path, waiting: Callable[[], None] = lambda: None) -> Ite
         except BlockingIOError:
             waiting()
             fcntl.flock(handle, fcntl.LOCK_EX)
+        _held.append(handle.fileno())
         try:
             yield
         finally:
+            _held.remove(handle.fileno())
             # Closing alone would leave the lock with a child that was forked meanwhile.
             fcntl.flock(handle, fcntl.LOCK_UN)
 

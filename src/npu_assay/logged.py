@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from npu_assay.cache import held_locks
 from npu_assay.errors import UnusableError
 
 #: What pip begins the line with that says which part of a build did not run.
@@ -72,6 +73,7 @@ def run_logged(
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 process_group=0,
+                pass_fds=held_locks(),
             )
         except OSError as error:
             raise UnusableError(f"{doing}: can't run {command[0]}: {error.strerror}") from error

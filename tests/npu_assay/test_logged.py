@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from npu_assay.cache import folder_lock
 from npu_assay.errors import UnusableError
 from npu_assay.logged import first_error, last_line, pip_error, run_logged
 
@@ -102,3 +103,29 @@ run_logged(["sh", "-c", {tool!r}], Path({str(tmp_path / "log")!r}), doing="x", v
     ours.send_signal(signal.SIGINT)
     ours.wait()
     assert not any(path.exists() and "(sleep) S" in (path / "stat").read_text() for path in started)
+
+
+def test_a_tool_keeps_the_lock_of_the_folder_it_works_in_when_we_are_killed(tmp_path: Path) -> None:
+    fifo, folder = tmp_path / "fifo", tmp_path / "folder"
+    os.mkfifo(fifo)
+    script = f"""
+from pathlib import Path
+from npu_assay.cache import folder_lock
+from npu_assay.logged import run_logged
+with folder_lock(Path({str(folder)!r})):
+    tool = ["sh", "-c", "echo begun >{fifo}; cat {fifo}"]
+    run_logged(tool, Path({str(tmp_path / "log")!r}), doing="waiting", variables={{"PATH": "/usr/bin:/bin"}})
+"""
+    with subprocess.Popen([sys.executable, "-c", script]) as installer:
+        assert fifo.read_text() == "begun\n"
+        installer.kill()
+    waited: list[str] = []
+
+    def waiting() -> None:
+        waited.append("for the tool")
+        fifo.write_text("end\n")
+
+    with folder_lock(folder, waiting):
+        assert waited == ["for the tool"]
+    with folder_lock(folder, waiting):
+        assert waited == ["for the tool"], "nobody is left who holds it"
