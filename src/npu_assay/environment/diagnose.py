@@ -3,6 +3,7 @@
 Files are read, nothing is imported, no process is started; `npu-assay env check` looks at more.
 """
 
+import shlex
 from collections.abc import Iterator
 
 from npu_assay.diagnosis import Diagnosis, Level
@@ -66,7 +67,8 @@ def _requirements(look: Look) -> Iterator[Diagnosis]:
             Level.PROBLEM,
             f"{len(differences)} of {len(look.pins)} requirements are not as the lock says:"
             f" {_some([_in_short(difference) for difference in differences])}",
-            look.mend.again or f"{look.mend.pip} install --no-deps --require-hashes -r {file}",
+            look.mend.again
+            or f"{look.mend.pip} install --no-deps --require-hashes -r {shlex.quote(str(file))}",
         )
 
 

@@ -184,7 +184,7 @@ def _no_plug_in(machine: Machine) -> None:
 
 
 PACKAGE_FAULTS = [
-    (_triton_beside, "triton 3.6.0", "uninstall -y triton;"),
+    (_triton_beside, "triton 3.6.0", "uninstall -y triton && "),
     (_triton_gone_again, "triton-ascend", "install --no-deps triton-ascend==3.2.0"),
     (_unpatched_triton, "set_device_limit", "npu-assay env edit-triton"),
     (_other_torch, "torch is 2.10.0", "install --no-deps --force-reinstall torch==2.9.0"),

@@ -116,8 +116,9 @@ FAULTS = {
         "other-triton",
         "triton",
         "triton 3.5.0 is installed beside triton-ascend, and both own the package triton",
-        "pip uninstall -y triton; /venv/bin/python -m pip uninstall -y triton-ascend; /venv/bin/python -m pip"
-        " install --no-deps triton-ascend==3.2.0 && npu-assay env edit-triton --python /venv/bin/python",
+        "pip uninstall -y triton && /venv/bin/python -m pip uninstall -y triton-ascend && /venv/bin/python"
+        " -m pip install --no-deps triton-ascend==3.2.0"
+        " && npu-assay env edit-triton --python /venv/bin/python",
     ),
     "triton-ascend not edited": Fault(
         _rewrite_triton,
@@ -205,6 +206,18 @@ def test_a_difference_is_found_and_mended(site: Path, variant: Variant, name: st
     # In an environment of npu-assay's one command mends everything.
     [found] = report(look_at(site, variant, again="npu-assay env install --again")).differences
     assert found.advice == ("npu-assay env install --again" if fault.level is Level.PROBLEM else None)
+
+
+def test_what_only_the_vendors_index_has_is_there_before_anything_goes(tmp_path: Path) -> None:
+    pip = "/venv/bin/python -m pip"
+    for kind, first in (("emulated", "uninstall -y triton"), ("hardware", "download --dest /tmp/triton")):
+        variant = Variant.of(load_lock(), kind)
+        folder = tmp_path / kind
+        install(folder, variant)
+        add(folder, "triton", "3.5.0", {})
+        [found] = [one for one in report(look_at(folder, variant)).differences if one.subject == "triton"]
+        assert (found.advice or "").startswith(f"{pip} {first}")
+        assert f" && {pip} uninstall -y triton-ascend && {pip} install --no-deps" in (found.advice or "")
 
 
 def test_all_differences_are_told_not_the_first(site: Path, variant: Variant) -> None:

@@ -47,7 +47,7 @@ def _torch_210(site: Path) -> None:
 
 
 REINSTALL_TRITON = (
-    "/venv/bin/python -m pip uninstall -y triton; /venv/bin/python -m pip uninstall -y triton-ascend;"
+    "/venv/bin/python -m pip uninstall -y triton && /venv/bin/python -m pip uninstall -y triton-ascend &&"
     " /venv/bin/python -m pip install --no-deps triton-ascend==3.2.0"
 )
 

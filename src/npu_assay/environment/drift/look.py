@@ -10,6 +10,7 @@ from pathlib import Path
 from npu_assay.cann.discovery import Places, root_of
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import Installed, all_installed
+from npu_assay.environment.lock import Component
 from npu_assay.environment.requirements import Pin, read_pins
 from npu_assay.environment.tritons import is_edited_here
 from npu_assay.environment.variant import Variant
@@ -44,26 +45,28 @@ class Mend:
         if name == "vllm":  # as the step does it
             force = f"VLLM_TARGET_DEVICE=empty {force} --no-build-isolation --no-binary=vllm"
         if name == "triton-ascend":
-            return self.triton(component.version)
+            return self.triton(component)
         return f"{force} {name}=={component.version}"
 
     def require(self, name: str, version: str) -> str:
         """Installs a requirement."""
         return self.again or f"{self.pip} install --no-deps {name}=={version}"
 
-    def triton(self, version: str) -> str:
+    def triton(self, component: Component) -> str:
         """Makes the package triton whole again.
 
         Two distributions share its folder, so that taking one away breaks the other (vllm-ascend PR #7790):
-        both go, then the right one comes back.
+        both go, then the right one comes back. One that only the vendor's index has is there before they go.
         """
         if self.again:
             return self.again
-        edit = f" && {self.edit()}" if is_edited_here(version) else ""
-        return (
-            f"{self.pip} uninstall -y triton; {self.pip} uninstall -y triton-ascend;"
-            f" {self.pip} install --no-deps triton-ascend=={version}{edit}"
-        )
+        wanted = f"--no-deps triton-ascend=={component.version}"
+        commands = ["uninstall -y triton", "uninstall -y triton-ascend", f"install {wanted}"]
+        if component.source == "vendor-index":
+            commands.insert(0, f"download --dest /tmp/triton --extra-index-url VENDORS_INDEX {wanted}")
+            commands[-1] += " --find-links /tmp/triton"
+        edit = [self.edit()] if is_edited_here(component.version) else []
+        return " && ".join([*(f"{self.pip} {command}" for command in commands), *edit])
 
     def edit(self) -> str:
         """Removes set_device_limit from triton-ascend."""

@@ -11,7 +11,7 @@ from npu_assay.environment.tritons import OTHERS, must_be_without_limit
 
 def others(look: Look) -> Iterator[Difference]:
     """Another distribution of the package triton, which breaks triton-ascend by coming and by going."""
-    wanted = look.variant.component("triton-ascend").version
+    wanted = look.variant.component("triton-ascend")
     for name in OTHERS:
         for other in look.distributions.get(name, ()):
             yield Difference(
