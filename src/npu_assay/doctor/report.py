@@ -2,18 +2,15 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from npu_assay.diagnosis import Level
 from npu_assay.doctor.examination import Group
 from npu_assay.environment.lock import Kind
+from npu_assay.strict import Strict
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DiagnosisRecord(_Strict):
+class DiagnosisRecord(Strict):
     """One thing that was looked at."""
 
     check: str = Field(description="What was looked at: a stable name in kebab-case.")
@@ -22,14 +19,14 @@ class DiagnosisRecord(_Strict):
     advice: str | None = Field(description="What mends it; never null where level is problem.")
 
 
-class GroupRecord(_Strict):
+class GroupRecord(Strict):
     """What was found in one part of the machine."""
 
     name: str
     diagnoses: tuple[DiagnosisRecord, ...] = Field(min_length=1)
 
 
-class DoctorReport(_Strict):
+class DoctorReport(Strict):
     """Everything that npu-assay doctor found."""
 
     schema_version: Literal[1] = 1

@@ -4,8 +4,8 @@ from typing import Literal
 
 from npu_assay.environment.lock import Component, Kind
 from npu_assay.environment.requirements import read_pins
-from npu_assay.environment.strict import Strict
 from npu_assay.environment.variant import Variant
+from npu_assay.strict import Strict
 
 
 class Side(Strict):

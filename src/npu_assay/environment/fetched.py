@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from npu_assay.cache import write_json
 from npu_assay.environment.artefacts import artefacts
-from npu_assay.environment.strict import Strict, first_problem
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError, UsageError
+from npu_assay.strict import Strict, first_problem
 
 LISTING = "fetched.json"
 

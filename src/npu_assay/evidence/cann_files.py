@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import ValidationError, field_validator
 
 from npu_assay.cann.files.atb_info import parse_atb_info
 from npu_assay.cann.files.driver_info import parse_driver_info, parse_firmware_info
@@ -26,6 +26,7 @@ from npu_assay.cann.installed import Installed, Toolkit
 from npu_assay.cann.paths import is_file
 from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import first_problem
+from npu_assay.strict import Strict
 
 LISTING = "files.json"
 
@@ -55,11 +56,7 @@ _PARSERS: dict[Role, Callable[[str, str], object]] = {
 }
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class KeptFile(_Strict):
+class KeptFile(Strict):
     """One version file."""
 
     role: Role
@@ -87,7 +84,7 @@ class KeptFile(_Strict):
         return f"{self.role}/{self.path.name}"
 
 
-class KeptFiles(_Strict):
+class KeptFiles(Strict):
     """files.json."""
 
     schema_version: Literal[1] = 1

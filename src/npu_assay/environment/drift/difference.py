@@ -1,7 +1,7 @@
 """One difference between a lock and a machine."""
 
 from npu_assay.diagnosis import Level
-from npu_assay.environment.strict import Strict
+from npu_assay.strict import Strict
 
 
 class Difference(Strict):

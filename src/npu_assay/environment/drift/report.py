@@ -8,7 +8,7 @@ from npu_assay.environment.drift import adaptations, cann, files, packages, trit
 from npu_assay.environment.drift.difference import Difference
 from npu_assay.environment.drift.look import Look
 from npu_assay.environment.lock import Kind
-from npu_assay.environment.strict import Strict
+from npu_assay.strict import Strict
 
 Comparison = Callable[[Look], Iterator[Difference]]
 
