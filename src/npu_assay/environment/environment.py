@@ -101,7 +101,7 @@ class Environment(VenvFolder):
 
     @property
     def cann(self) -> CannTree:
-        """Its CANN; see `is_installed` for whether that is there yet."""
+        """Its CANN; see `missing` for whether that is there yet."""
         return self.provider.locate(self.target)
 
     @property
@@ -126,10 +126,6 @@ class Environment(VenvFolder):
             "adaptations": is_complete(self.adaptations_folder),
         }
         return [part for part, is_there in there.items() if not is_there]
-
-    def is_installed(self) -> bool:
-        """Whether everything is there, whole."""
-        return not self.missing()
 
     def build_variables(self, base: Mapping[str, str] = os.environ) -> dict[str, str]:
         """All variables for pip, builds and tools that may import torch but must not load torch-npu."""
