@@ -10,7 +10,7 @@ from npu_assay.cann.checks.look import Look
 from npu_assay.cann.diagnose import judge
 from npu_assay.cann.discovery import Places, find_installed, root_of
 from npu_assay.diagnosis import Diagnosis, Level
-from npu_assay.errors import AssayError, UnusableError
+from npu_assay.errors import AssayError, UnusableError, UsageError
 from npu_assay.evidence.cann_files import keep_files
 
 
@@ -40,7 +40,10 @@ def check(root: Path | None, site_packages: Path | None, raw: Path | None) -> No
         click.echo(_line(diagnosis))
     toolkit = installed.toolkit
     if raw is not None and toolkit is not None:
-        keep_files(installed, toolkit, places.machine, raw)
+        try:
+            keep_files(installed, toolkit, places.machine, raw)
+        except OSError as error:
+            raise UsageError(f"--raw {raw}: can't be written ({error.strerror})") from error
     problems = [diagnosis for diagnosis in diagnoses if diagnosis.level is Level.PROBLEM]
     click.echo(f"findings: {len(diagnoses)}, problems: {len(problems)}")
     if toolkit is None:

@@ -184,12 +184,19 @@ def _print_dies(dies: Iterable[Die]) -> None:
             f"{'HBM' if die.hbm else 'memory'} {memory.total_mib} MiB" if memory else "memory unknown",
             die.bus_id or "no bus id",
         ]
-        facts += [f"process {one.pid} {one.name} {one.memory_mib} MiB" for one in die.processes or ()]
+        facts += [
+            f"process {one.pid} {one.name or 'unnamed'} {one.memory_mib} MiB" for one in die.processes or ()
+        ]
         click.echo(f"{die.place} logical id {_or_dash(die.logical_id)}: {', '.join(facts)}")
 
 
 def _mapped(die: MappedDie) -> str:
-    index = "not seen by a process" if die.index is None else f"device {die.index} of a process"
+    if die.index is not None:
+        index = f"device {die.index} of a process"
+    elif die.visible_id is not None:
+        index = "not seen by a process"
+    else:
+        index = "device of a process not known"
     node = "no node" if die.node is None else f"{die.node} (by {die.node_by})"
     return (
         f"{die.place}: logical id {_or_dash(die.logical_id)}, physical id {_or_dash(die.physical_id)}, "

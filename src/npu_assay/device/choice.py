@@ -60,7 +60,8 @@ def take_free_dies(host: Host, count: int, variables: Mapping[str, str], folder:
     if len(locks) < count:
         for lock in locks:
             lock.release()
-        raise UnusableError(f"{count} free dies wanted, {len(locks)} found: {'; '.join(reasons) or 'no die'}")
+        why = "; ".join(reasons) or "a process sees no other die"
+        raise UnusableError(f"{count} free dies wanted, {len(locks)} found: {why}")
     return Taken(tuple(locks))
 
 

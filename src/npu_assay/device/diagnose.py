@@ -109,7 +109,7 @@ def _of_host(looked: Looked, host: Host) -> Iterator[Diagnosis]:
     if not looked.survey.failures:
         names = ", ".join(sorted({die.name or "unnamed" for die in host.dies}))
         version = host.npu_smi_version or "of unknown version"
-        yield Diagnosis("npu-smi", Level.GOOD, f"npu-smi {version} shows {len(host.dies)} dies ({names})")
+        yield Diagnosis("npu-smi", Level.GOOD, f"npu-smi {version} shows {_count(len(host.dies))} ({names})")
     yield from _health(host)
     yield from _supported(host)
     if not host.emulated:  # which has no nodes
@@ -142,7 +142,7 @@ def _health(host: Host) -> Iterator[Diagnosis]:
             "die-health", Level.WARNING, f"{unknown}: health not known, as npu-smi info did not say it"
         )
     elif not sick:
-        yield Diagnosis("die-health", Level.GOOD, f"all {len(host.dies)} dies are healthy")
+        yield Diagnosis("die-health", Level.GOOD, f"{_count(len(host.dies))}, healthy")
 
 
 def _supported(host: Host) -> Iterator[Diagnosis]:
@@ -246,7 +246,7 @@ def _use(looked: Looked, host: Host) -> Iterator[Diagnosis]:
         )
         yield Diagnosis("die-busy", Level.WARNING, message)
     elif not busy:
-        yield Diagnosis("die-busy", Level.GOOD, f"nobody uses the {len(seen)} dies that a process sees here")
+        yield Diagnosis("die-busy", Level.GOOD, f"a process sees {_count(len(seen))} here, used by nobody")
 
 
 def _advice(free: list[Die]) -> str:
@@ -254,3 +254,7 @@ def _advice(free: list[Die]) -> str:
         return "wait, or end that process; `npu-smi info` on the host shows the processes of all containers"
     ids = ",".join(str(die.visible_id) for die in free if die.visible_id is not None)
     return f"`npu-assay device exec --dies 1 -- COMMAND` takes a free die; free here: {ids or 'some'}"
+
+
+def _count(dies: int) -> str:
+    return "1 die" if dies == 1 else f"{dies} dies"

@@ -124,3 +124,11 @@ def test_a_shell_that_takes_emulator_env_has_the_emulated_npu(environment: Envir
     info = npu_assay("emulator", "info")
     assert str(environment.cann.root) in info.stdout
     assert "EMULATED" in info.stdout
+
+
+def test_an_export_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    good = npu_assay("env", "export", "--output", str(tmp_path / "constraints.txt"))
+    assert (good.returncode, good.stdout, good.stderr) == (0, "", "")
+    bad = npu_assay("env", "export", "--output", "/proc/nowhere")
+    assert bad.returncode == 2
+    assert bad.stderr == "npu-assay: --output /proc/nowhere: can't be written (No such file or directory)\n"

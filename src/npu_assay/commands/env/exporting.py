@@ -10,6 +10,7 @@ from npu_assay.commands.device_option import device_option, kind_to_show
 from npu_assay.environment.export import constraints, requirements
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Architecture, load_lock
 from npu_assay.environment.variant import Variant
+from npu_assay.errors import UsageError
 
 
 @click.command()
@@ -39,7 +40,10 @@ def export(name: str, format_: str, wanted: str, architecture: str, output: Path
     if output is None:
         click.echo(text, nl=False)
     else:
-        output.write_text(text)
+        try:
+            output.write_text(text)
+        except OSError as error:
+            raise UsageError(f"--output {output}: can't be written ({error.strerror})") from error
 
 
 def _text(variant: Variant, format_: str, architecture: str) -> str:

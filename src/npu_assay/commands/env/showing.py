@@ -34,6 +34,8 @@ def list_(wanted: str) -> None:
         indent = " " * (width + 2)
         if lock.content.reproduces:
             click.echo(f"{indent}reproduces: {lock.content.reproduces}")
+        if lock.content.pipelines is not None:
+            click.echo(f"{indent}pipelines: {', '.join(lock.content.pipelines)}")
         no_emulator = lock.content.hardware_only
         click.echo(_wrapped(f"emulator: {f'no, {no_emulator}' if no_emulator else 'yes'}", indent))
         if kind == "hardware" or not no_emulator:
