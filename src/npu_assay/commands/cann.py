@@ -23,16 +23,23 @@ def cann() -> None:
 @click.option(
     "--root",
     type=click.Path(path_type=Path),
+    metavar="DIR",
     help="Folder laid out as /usr/local/Ascend.  [default: that of ASCEND_HOME_PATH, else /usr/local/Ascend]",
 )
 @click.option(
     "--site-packages",
     type=click.Path(path_type=Path),
+    metavar="DIR",
     help="Where the torch is that loads this CANN: its C++ ABI decides which libraries of ATB fit.",
 )
-@click.option("--raw", type=click.Path(path_type=Path), help="Keep the version files, as they are, here.")
+@click.option(
+    "--raw", type=click.Path(path_type=Path), metavar="DIR", help="Keep the version files, as they are, here."
+)
 def check(root: Path | None, site_packages: Path | None, raw: Path | None) -> None:
-    """Judge the CANN that the variables of this shell mean: exit 1 if it can't work, 4 if there is none."""
+    """Judge the CANN that the variables of this shell mean.
+
+    Exits 1 if it can't work, 4 if there is none.
+    """
     places = Places(root or root_of(os.environ))
     installed = find_installed(places, os.environ)
     diagnoses = judge(Look(places, os.environ, Expected(), site_packages, installed))

@@ -30,14 +30,17 @@ _FROM = click.option(
     help="Stored npu-smi output instead of a live npu-smi: a file, or a folder of .txt files; repeatable.",
 )
 _DEV = click.option(
-    "--dev", type=click.Path(path_type=Path), help="Folder with the device nodes.  [default: /dev]"
+    "--dev",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder with the device nodes.  [default: /dev]",
 )
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON; schemas: src/npu_assay/schemas.")
 
 
 @click.group()
 def device() -> None:
-    """List NPUs, map their ids, judge their health, and run on free ones."""
+    """List NPUs, map ids, judge health, run on free ones."""
 
 
 @device.command("list")
@@ -59,7 +62,10 @@ def list_devices(stored: tuple[Path, ...], as_json: bool) -> None:
 @_DEV
 @_JSON
 def map_command(stored: tuple[Path, ...], dev: Path | None, as_json: bool) -> None:
-    """Show which logical id, physical id and device node belong together; exit 1 where they contradict."""
+    """Show which logical id, physical id and node belong together.
+
+    Exits 1 where they contradict each other.
+    """
     nodes = None if stored and dev is None else read_nodes(dev or Path("/dev"))
     if stored:
         answers = read_answers(stored)
@@ -83,22 +89,26 @@ def map_command(stored: tuple[Path, ...], dev: Path | None, as_json: bool) -> No
 @device.command()
 @_FROM
 @click.option(
-    "--raw", type=click.Path(path_type=Path), help="Keep npu-smi's raw output and devices.json here."
+    "--raw",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep npu-smi's raw output and devices.json here.",
 )
 @click.option("--idle", is_flag=True, help="A die that somebody uses is a problem too.")
 @click.option(
     "--after",
     "before",
     type=click.Path(path_type=Path),
-    metavar="FOLDER",
+    metavar="DIR",
     help="Compare with the raw output from before a run: the same dies, and no process left on them.",
 )
 @_JSON
 def health(
     stored: tuple[Path, ...], raw: Path | None, idle: bool, before: Path | None, as_json: bool
 ) -> None:
-    """Judge the dies that a process sees here: exit 1 if one is not healthy, 4 if npu-smi can't be used.
+    """Judge the dies that a process sees here.
 
+    Exits 1 if one is not healthy, 4 if npu-smi can't be used.
     NPU_INDEX and NPU_CHIP_INDEX name another die to judge; SKIP_NPU_HEALTH_CHECK=1 leaves out the health
     query, which is printed, and makes the run no formal one.
     """
@@ -143,8 +153,9 @@ def health(
 @click.option("--dies", "count", type=click.IntRange(1), default=1, show_default=True, help="How many.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 def exec_command(count: int, command: tuple[str, ...]) -> None:
-    """Run a command on free dies, which no other `device exec` gets as long as it runs.
+    """Run a command on free dies, locked while it runs.
 
+    No other `device exec` gets them meanwhile.
     Free is a healthy die without a process and without more memory in use than the driver's own. The command
     sees these dies alone (ASCEND_RT_VISIBLE_DEVICES) and takes this process's place: signals reach it, and
     its exit code is the exit code. Exit 4 when too few dies are free, with the reason for each.

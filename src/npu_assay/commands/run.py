@@ -49,13 +49,19 @@ DEFAULT_PIPELINE = "kv-offload"
     metavar="NAME",
     help="Run only this stage, without those it needs; repeatable. The archive records what was not run.",
 )
-@click.option("--model", type=click.Path(path_type=Path), help="Folder of a model, instead of the tiny one.")
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of a model, instead of the tiny one.",
+)
 @click.option(
     "--set", "assignments", multiple=True, metavar="STAGE.KEY=VALUE", help="Change a setting; repeatable."
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
+    metavar="DIR",
     help="New folder for the archive.  [default: runs/<time>-<pipeline>]",
 )
 def run(
