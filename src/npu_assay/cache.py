@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from npu_assay.errors import UnusableError
@@ -96,6 +96,16 @@ def folder_lock(folder: Path, waiting: Callable[[], None] = lambda: None) -> Ite
         finally:
             # Closing alone would leave the lock with a child that was forked meanwhile.
             fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+@contextmanager
+def in_use(folder: Path) -> Iterator[None]:
+    """Keep a folder that is whole from being removed or made again meanwhile; any number of processes may."""
+    with ExitStack() as stack:
+        with suppress(OSError):  # a cache that we may not write is none that anybody prunes
+            handle = stack.enter_context(folder.with_name(folder.name + ".lock").open("a"))
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
 
 
 _CANT_WRITE = {errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.ENOTDIR, errno.EPERM, errno.EROFS}

@@ -37,7 +37,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; an AssayError, or a full disk, ends it with one line and its exit code."""
+    """Run the command line; an AssayError, or what the system refuses, ends it with one line and a code."""
     try:
         with stopping():  # so that whatever was started is ended too
             cli()
@@ -45,9 +45,11 @@ def main() -> None:
         click.echo(f"npu-assay: {error}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        click.echo(f"npu-assay: can't write {error.filename or 'the output'}: {error.strerror}", err=True)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if error.filename is None and not full:
+            raise  # no file's fault, so ours
+        what = f"can't write {error.filename or 'the output'}" if full else f"can't use {error.filename}"
+        click.echo(f"npu-assay: {what}: {error.strerror}", err=True)
         sys.exit(UnusableError.exit_code)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from npu_assay.cli import COMMANDS, cli
+from npu_assay.cli import COMMANDS, cli, main
 from npu_assay.lazy import LazyGroup
 
 
@@ -31,6 +31,20 @@ def test_a_target_that_is_no_command_is_refused() -> None:
     assert group.get_command(context, "absent") is None
     with pytest.raises(TypeError, match="COMMANDS is dict"):
         group.get_command(context, "bad")
+
+
+def test_a_file_that_cant_be_used_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setattr("npu_assay.cli.cli", file.read_bytes)
+    main()
+    monkeypatch.setattr("npu_assay.cli.cli", (file / "below").read_bytes)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 4
+    assert capsys.readouterr().err == f"npu-assay: can't use {file}/below: Not a directory\n"
 
 
 def test_an_output_that_is_full_is_one_line_and_no_verdict() -> None:

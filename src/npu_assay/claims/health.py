@@ -8,7 +8,7 @@ from npu_assay.claims.case import Case, Mode
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
 from npu_assay.device.answers import Answers
-from npu_assay.device.die import Die
+from npu_assay.device.die import Die, counted
 from npu_assay.device.health import changes, faults_of, uses_of
 from npu_assay.device.host import Host, join
 from npu_assay.device.npu_smi.health import HealthReport
@@ -49,7 +49,7 @@ class HealthRule(Rule):
     """Before: all dies healthy and free, as many as the manifest says. After: the same, and nothing left."""
 
     name = "health"
-    version = 2
+    version = 3
 
     def check(self, case: Case) -> Iterator[Finding]:
         if not case.was_run(BEFORE):
@@ -85,7 +85,7 @@ class HealthRule(Rule):
             yield (self.not_applicable if limited else self.inconclusive)(message, case.log_of(side.stage))
         elif gaps:
             yield self.inconclusive(
-                f"{side.stage}: {len(side.host.dies)} dies, but {' and '.join(gaps)}", side.folder
+                f"{side.stage}: {counted(side.host.dies)}, but {' and '.join(gaps)}", side.folder
             )
         elif not problems:
             override = f", as {side.log.override} says" if side.log.override else ""
@@ -121,5 +121,5 @@ def _gaps(side: _Side) -> list[str]:
         )
     unknown = [die.place for die in side.seen if die.processes is None]
     if unknown:
-        gaps.append(f"npu-smi info shows no process table for {', '.join(unknown)}")
+        gaps.append(f"npu-smi info does not say what runs on {', '.join(unknown)}")
     return gaps

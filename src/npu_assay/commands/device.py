@@ -38,22 +38,35 @@ _DEV = click.option(
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON; schemas: src/npu_assay/schemas.")
 
 
-@click.group()
-def device() -> None:
-    """List NPUs, map ids, judge health, run on free ones."""
+@click.group(invoke_without_command=True)
+@_FROM
+@_JSON
+@click.pass_context
+def device(context: click.Context, stored: tuple[Path, ...], as_json: bool) -> None:
+    """List NPUs, map ids, judge health, run on free ones.
+
+    Without a command: list.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_devices, stored=stored, as_json=as_json)
+    elif stored or as_json:
+        raise UsageError(
+            f"--from and --json stand behind the command: device {context.invoked_subcommand} ..."
+        )
 
 
 @device.command("list")
 @_FROM
 @_JSON
 def list_devices(stored: tuple[Path, ...], as_json: bool) -> None:
-    """List the dies."""
+    """List the dies. What is wrong with npu-smi's output goes to stderr too, and is no failure."""
     host = join(read_answers(stored) if stored else NpuSmi(os.environ).answers())
+    _print_lines((f"npu-assay: {problem}" for problem in host.problems), err=True)
     if as_json:
         _print_json(DeviceList.of(host))
         return
     _print_dies(host.dies)
-    _print_lines((*host.problems, *host.notes))
+    _print_lines(host.notes)
     click.echo(f"npu-smi {host.npu_smi_version or 'of unknown version'}")
 
 
@@ -64,7 +77,7 @@ def list_devices(stored: tuple[Path, ...], as_json: bool) -> None:
 def map_command(stored: tuple[Path, ...], dev: Path | None, as_json: bool) -> None:
     """Show which logical id, physical id and node belong together.
 
-    Exits 1 where they contradict each other.
+    Exits 1 where they contradict each other, and where npu-smi's output was cut short.
     """
     nodes = None if stored and dev is None else read_nodes(dev or Path("/dev"))
     if stored:
@@ -83,7 +96,7 @@ def map_command(stored: tuple[Path, ...], dev: Path | None, as_json: bool) -> No
         _print_lines((*device_map.problems, *host.notes))
         click.echo(f"dies: {len(device_map.dies)}, problems: {len(device_map.problems)}")
     if device_map.problems:
-        raise AssayError(f"the ids contradict each other: {device_map.problems[0]}")
+        raise AssayError(f"the ids can't be trusted: {device_map.problems[0]}")
 
 
 @device.command()
@@ -190,11 +203,12 @@ def _print_dies(dies: Iterable[Die]) -> None:
     for die in dies:
         memory = die.hbm or die.memory
         facts = [
-            die.name or "unnamed",
+            die.name or die.product_name or "unnamed",
             die.health or "health unknown",
             f"{'HBM' if die.hbm else 'memory'} {memory.total_mib} MiB" if memory else "memory unknown",
             die.bus_id or "no bus id",
         ]
+        facts += [f"{name} {_or_dash(value)}" for name, value in (die.figures or {}).items()]
         facts += [
             f"process {one.pid} {one.name or 'unnamed'} {one.memory_mib} MiB" for one in die.processes or ()
         ]
@@ -215,5 +229,5 @@ def _mapped(die: MappedDie) -> str:
     )
 
 
-def _or_dash(number: int | None) -> str:
-    return "-" if number is None else str(number)
+def _or_dash(number: float | None) -> str:
+    return "-" if number is None else str(int(number) if float(number).is_integer() else number)

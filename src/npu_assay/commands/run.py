@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import cast
 import click
 from rich.console import Console
 
+from npu_assay.cache import in_use
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.claims.published import RULES_OF_PIPELINE
@@ -23,6 +24,7 @@ from npu_assay.environment.ascend_binding import rebuilt_files
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
+from npu_assay.environment.prune import needed
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UsageError
 from npu_assay.evidence.archive import Archive, create_archive, discard, printable
@@ -106,7 +108,7 @@ def run(
             dies=NpuSmi(environment.variables()).count_dies(),
             model=model and model.absolute(),
         )
-    with interruptible() as interruption:
+    with _in_use(environment), interruptible() as interruption:
         manifest = Runner(plan, environment, archive, progress_on(console), lambda: bool(interruption)).run()
     sys.exit(_conclude(console, archive, manifest))
 
@@ -121,6 +123,15 @@ def _check_pipeline(lock: Lock, pipeline: str) -> None:
             f"pipeline {pipeline} does not run in {lock.name}; type: npu-assay run --environment {lock.name}"
             f" --pipeline {able[0]}"
         )
+
+
+@contextmanager
+def _in_use(environment: Environment) -> Iterator[None]:
+    """No env prune, and no installation, takes away what a run needs."""
+    with ExitStack() as stack:
+        for folder in needed(environment.cache, [environment]):
+            stack.enter_context(in_use(folder))
+        yield
 
 
 def _check_encoding(path: Path) -> None:

@@ -22,6 +22,8 @@ class Answer:
     output: Output
     npu_id: int | None = None
     chip_id: int | None = None
+    ends_within_line: bool = False
+    """Whether no line break ends it. In a table the bars show what is whole; elsewhere a value may be cut."""
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,11 @@ class Taken:
 def take_free_dies(host: Host, count: int, variables: Mapping[str, str], folder: Path | None = None) -> Taken:
     """Lock `count` free dies among those that these variables let a process see, in their order.
 
-    Raises UnusableError that says of every die why it was not taken; then none is locked.
+    Raises UnusableError that says of every die why it was not taken; then none is locked. No die of an output
+    that was cut short is taken: what is missing may be what uses it.
     """
+    if host.cut:
+        raise UnusableError(f"{count} free dies wanted, none can be called free: {host.cut[0]}")
     folder = folder or lock_folder(variables)
     if host.emulated:  # whose bus ids are those of the host's own dies
         folder = folder / "emulated"
@@ -60,7 +63,7 @@ def take_free_dies(host: Host, count: int, variables: Mapping[str, str], folder:
     if len(locks) < count:
         for lock in locks:
             lock.release()
-        why = "; ".join(reasons) or "a process sees no other die"
+        why = "; ".join(reasons) or "a process sees no more"
         raise UnusableError(f"{count} free dies wanted, {len(locks)} found: {why}")
     return Taken(tuple(locks))
 
@@ -72,7 +75,8 @@ def why_not(die: Die) -> str | None:
     if use := use_of(die):
         return f"{die.place}: {use}"
     if not is_measured(die):
-        return f"{die.place}: its memory use is not known"
+        what = "what runs on it" if die.processes is None else "its memory use"
+        return f"{die.place}: {what} is not known"
     if die.visible_id is None:
         return f"{die.place}: npu-smi shows no logical id, which {RT_VISIBLE_DEVICES} needs"
     return None

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from npu_assay.device.die import Die
+from npu_assay.device.die import Die, counted
 from npu_assay.device.host import Host
 from npu_assay.device.nodes import DeviceNodes
 from npu_assay.device.visible import RT_VISIBLE_DEVICES, VISIBLE_DEVICES, container_visible, rt_visible
@@ -92,7 +92,7 @@ def _node_problems(
         problems += [f"{nodes.folder}/davinci{number}: of no die that npu-smi shows" for number in unknown]
     elif len(nodes.dies) != len(host.dies):
         names = ", ".join(f"davinci{number}" for number in nodes.dies) or "no davinci node"
-        problems.append(f"npu-smi shows {len(host.dies)} dies, {nodes.folder} has {names}")
+        problems.append(f"npu-smi shows {counted(host.dies)}, {nodes.folder} has {names}")
     problems += [f"{nodes.folder}/{name}: not there" for name in nodes.missing_managers(is_950=is_950(host))]
     problems += [f"{nodes.folder}/{name}: not open to this user" for name in nodes.closed]
     return problems

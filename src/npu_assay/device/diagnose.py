@@ -11,7 +11,7 @@ from pathlib import Path
 from npu_assay.device.answers import Answers
 from npu_assay.device.container import in_container
 from npu_assay.device.device_map import is_950, map_devices
-from npu_assay.device.die import Die
+from npu_assay.device.die import Die, counted
 from npu_assay.device.health import faults_of
 from npu_assay.device.host import Host, join
 from npu_assay.device.idle import is_measured, use_of
@@ -59,11 +59,20 @@ def look(
     return Looked(survey, nodes, variables, driver if driver.exists() else None)
 
 
-def diagnose(looked: Looked) -> list[Diagnosis]:
-    """Every finding, good ones too, in the order of looking."""
+def diagnose(looked: Looked, *, hardware: bool = False) -> list[Diagnosis]:
+    """Every finding, good ones too, in the order of looking.
+
+    `hardware`: an NPU is what was asked for, so that none at all is a problem.
+    """
     if not looked.nodes.dies and looked.driver is None and _has_no_tool(looked.survey):
         message = f"no NPU here: no npu-smi, no driver, no {looked.nodes.folder}/davinci*"
-        return [Diagnosis("npu", Level.NOTE, message)]
+        if not hardware:
+            return [Diagnosis("npu", Level.NOTE, message)]
+        advice = (
+            f"look on a host with an NPU; start a container on one with {docker_flags(())}; without one, "
+            f"`--device emulated`"
+        )
+        return [Diagnosis("npu", Level.PROBLEM, message, advice)]
     findings = list(_failures(looked.survey))
     host = None
     if looked.survey.answers.all:
@@ -106,10 +115,12 @@ def _unreadable(error: AssayError) -> Diagnosis:
 
 
 def _of_host(looked: Looked, host: Host) -> Iterator[Diagnosis]:
-    if not looked.survey.failures:
+    if not looked.survey.failures and not host.cut:
         names = ", ".join(sorted({die.name or "unnamed" for die in host.dies}))
         version = host.npu_smi_version or "of unknown version"
-        yield Diagnosis("npu-smi", Level.GOOD, f"npu-smi {version} shows {_count(len(host.dies))} ({names})")
+        yield Diagnosis("npu-smi", Level.GOOD, f"npu-smi {version} shows {counted(host.dies)} ({names})")
+    for cut in host.cut:
+        yield Diagnosis("npu-smi", Level.PROBLEM, cut, "ask npu-smi again, and keep all that it says")
     yield from _health(host)
     yield from _supported(host)
     if not host.emulated:  # which has no nodes
@@ -130,19 +141,34 @@ def _health(host: Host) -> Iterator[Diagnosis]:
     for die in known:
         for fault in faults_of([die]):
             sick += 1
-            chip = "" if die.chip_id is None else f" -c {die.chip_id}"
-            advice = (
-                f"do not run on it; end what uses it, then `npu-smi set -t reset -i {die.npu_id}{chip}`; if "
-                f"it stays, ask the vendor, with what `npu-smi info -t health -i {die.npu_id}{chip}` says"
-            )
-            yield Diagnosis("die-health", Level.PROBLEM, fault, advice)
+            yield Diagnosis("die-health", Level.PROBLEM, fault, _reset(die))
     if len(known) < len(host.dies):
         unknown = ", ".join(die.place for die in host.dies if die.health is None)
         yield Diagnosis(
             "die-health", Level.WARNING, f"{unknown}: health not known, as npu-smi info did not say it"
         )
     elif not sick:
-        yield Diagnosis("die-health", Level.GOOD, f"{_count(len(host.dies))}, healthy")
+        healthy = "the die is healthy" if len(host.dies) == 1 else f"all {len(host.dies)} dies are healthy"
+        yield Diagnosis("die-health", Level.GOOD, healthy)
+
+
+def _reset(die: Die) -> str:
+    """How to reset a die, and what goes with it.
+
+    `-i N -c M`, out of band through the BMC or with `-m 1` in band; 20 s before the next query (npu-smi's
+    reference for the Atlas 200I A2, 25.2.0, "reset the chip"). The Atlas 350 takes no -c and `-m 1` only (its
+    npu-smi reference, "reset the NPU"). Both: by root, not in an ordinary container, and nothing running. An
+    A2 server resets all of its NPUs for one (MindCluster ToolBox 6.0, "NPU environment recovery").
+    """
+    chip = "" if die.chip_id is None or die.is_950 else f" -c {die.chip_id}"
+    of_die = f"-i {die.npu_id}{chip}"
+    how = "`-m 1` is in band" if die.is_950 else "with `-m 1` in band, where there is no BMC"
+    command = f"npu-smi set -t reset {of_die}" + (" -m 1" if die.is_950 else "")
+    return (
+        f"do not run on it; end what runs on any NPU of this host (an A2 server resets all of them), then "
+        f"`{command}` as root on the host ({how}), and look again after 20 s; if it stays, ask the "
+        f"vendor, with what `npu-smi info -t health {of_die}` says"
+    )
 
 
 def _supported(host: Host) -> Iterator[Diagnosis]:
@@ -205,7 +231,7 @@ def _map(looked: Looked, host: Host) -> Iterator[Diagnosis]:
         f"{looked.nodes.folder}/{name}: not " for name in ("davinci_manager", "devmm_svm", "hisi_hdc")
     )
     said += tuple(f"{looked.nodes.folder}/{name}: not open" for name in looked.nodes.closed)
-    problems = tuple(problem for problem in problems if not problem.startswith(said))
+    problems = tuple(one for one in problems if not one.startswith(said) and one not in host.cut)
     for problem in problems:
         if problem.startswith(RT_VISIBLE_DEVICES):
             ids = sorted(die.visible_id for die in host.dies if die.visible_id is not None)
@@ -233,6 +259,8 @@ def _use(looked: Looked, host: Host) -> Iterator[Diagnosis]:
         seen = dies_seen(host, looked.variables)
     except UnusableError:
         return  # said already
+    if host.cut:  # which says of no die that it is free
+        return
     busy = {die.place: use for die in seen if (use := use_of(die))}
     free = [die for die in seen if die.place not in busy and is_measured(die) and not faults_of([die])]
     for place, use in busy.items():
@@ -246,7 +274,8 @@ def _use(looked: Looked, host: Host) -> Iterator[Diagnosis]:
         )
         yield Diagnosis("die-busy", Level.WARNING, message)
     elif not busy:
-        yield Diagnosis("die-busy", Level.GOOD, f"a process sees {_count(len(seen))} here, used by nobody")
+        whom = "die that a process sees" if len(seen) == 1 else f"{len(seen)} dies that a process sees"
+        yield Diagnosis("die-busy", Level.GOOD, f"nobody uses the {whom} here")
 
 
 def _advice(free: list[Die]) -> str:
@@ -254,7 +283,3 @@ def _advice(free: list[Die]) -> str:
         return "wait, or end that process; `npu-smi info` on the host shows the processes of all containers"
     ids = ",".join(str(die.visible_id) for die in free if die.visible_id is not None)
     return f"`npu-assay device exec --dies 1 -- COMMAND` takes a free die; free here: {ids or 'some'}"
-
-
-def _count(dies: int) -> str:
-    return "1 die" if dies == 1 else f"{dies} dies"

@@ -1,5 +1,7 @@
 """The die: the unit that a process uses, that has a logical id, and that is healthy or not."""
 
+from collections.abc import Sized
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -36,7 +38,10 @@ class Die(Strict):
     health: str | None = Field(default=None, description="OK, Warning, Alarm, Critical or UNKNOWN")
     error_code: str | None = None
     error_information: str | None = None
-    hbm: Memory | None = Field(default=None, description="null where there is none (310P, 310B)")
+    hbm: Memory | None = Field(
+        default=None,
+        description="null where there is none (310P, 310B); total 0 where there is no memory at all",
+    )
     memory: Memory | None = Field(default=None, description="memory other than HBM; 310P and 310B have this")
     temperature: float | None = Field(default=None, description="degrees Celsius")
     power_w: float | None = None
@@ -44,12 +49,19 @@ class Die(Strict):
     processes: tuple[Process, ...] | None = Field(
         default=None, description="null where npu-smi shows none and does not say that there are none"
     )
+    product_name: str | None = Field(default=None, description="of the card, by -l or -t board")
+    serial_number: str | None = Field(default=None, description="of the card, likewise")
+    driver_version: str | None = Field(default=None, description="by -t board: Software Version")
+    firmware_version: str | None = Field(default=None, description="by -t board")
+    figures: dict[str, float | None] | None = Field(
+        default=None, description="of -t usages and -t memory, by npu-smi's own names, units included"
+    )
 
     @property
     def place(self) -> str:
         """What to call it in a sentence."""
         if self.npu_id is None:
-            return "a die without id"
+            return "a die without id" if self.chip_id is None else f"chip {self.chip_id} of an NPU without id"
         return f"NPU {self.npu_id}" + ("" if self.chip_id is None else f" chip {self.chip_id}")
 
     @property
@@ -71,3 +83,8 @@ class Die(Strict):
             -1 if self.npu_id is None else self.npu_id,
             -1 if self.chip_id is None else self.chip_id,
         )
+
+
+def counted(dies: Sized) -> str:
+    """`1 die`, `2 dies`."""
+    return "1 die" if len(dies) == 1 else f"{len(dies)} dies"

@@ -19,7 +19,7 @@ def faults_of(dies: Iterable[Die]) -> list[str]:
             faults.append(
                 f"{die.place}: health is {die.health}, expected {HEALTHY}" + (error if die.error_code else "")
             )
-        if die.hbm is None and die.memory is None and die.bus_id is not None:
+        if any(memory is not None and memory.total_mib == 0 for memory in (die.hbm, die.memory)):
             faults.append(f"{die.place}: no HBM and no other memory, expected some")
     return faults
 

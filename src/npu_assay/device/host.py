@@ -4,19 +4,35 @@ from dataclasses import dataclass, field
 
 from npu_assay.device.answers import Answer, Answers
 from npu_assay.device.die import Die
+from npu_assay.device.npu_smi.board import Boards
 from npu_assay.device.npu_smi.health import HEALTHY, HealthReport
 from npu_assay.device.npu_smi.info import Info
 from npu_assay.device.npu_smi.listing import Listing
 from npu_assay.device.npu_smi.mapping import ChipMapping
 from npu_assay.device.npu_smi.phyid_remap import PhysicalIdRemap
 from npu_assay.device.npu_smi.process_memory import ProcessMemory
-from npu_assay.device.npu_smi.recognise import Unsupported
+from npu_assay.device.npu_smi.recognise import Unsupported, cut_of
 from npu_assay.device.npu_smi.usages import MemoryReport, Usages
 from npu_assay.device.seen import from_info, seen_in
 from npu_assay.errors import UsageError
 
 #: What stays what it is, so that two outputs can't both be right when they differ.
-_FIXED = {"logical_id": "logical id", "physical_id": "physical id", "bus_id": "bus id"}
+_FIXED = {
+    "logical_id": "logical id",
+    "physical_id": "physical id",
+    "bus_id": "bus id",
+    "serial_number": "serial number",
+}
+#: What is said of a card and true of each of its dies. Other figures of a card are not those of each die.
+_OF_EACH = (
+    "health",
+    "error_code",
+    "error_information",
+    "product_name",
+    "serial_number",
+    "driver_version",
+    "firmware_version",
+)
 
 
 @dataclass(frozen=True)
@@ -28,7 +44,9 @@ class Host:
     problems: tuple[str, ...]
     """Contradictions between outputs, unusable chips."""
     notes: tuple[str, ...]
-    """What is true but no die's: a controller's health, what the driver can't tell."""
+    """What is true but no die's: a controller's health, what the driver can't tell, how a text was read."""
+    cut: tuple[str, ...] = ()
+    """The outputs that were cut short, which are problems too: there may be dies that nobody saw."""
 
     @property
     def emulated(self) -> bool:
@@ -87,6 +105,8 @@ class _Joining:
         }
         if seen.health not in (None, HEALTHY) and die.health in (None, HEALTHY):  # the bad word counts
             new |= {name: getattr(seen, name) for name in ("health", "error_code", "error_information")}
+        if die.figures and seen.figures:
+            new["figures"] = seen.figures | die.figures
         self.dies[at] = die.model_copy(update=new)
 
 
@@ -95,9 +115,12 @@ def join(answers: Answers) -> Host:
     mapping = answers.one(ChipMapping)
     info = answers.one(Info)
     controllers = [(one.npu_id, one.chip_id) for one in mapping.controllers] if mapping else []
-    joining = _Joining(frozenset(controllers))
+    cut = tuple(f"{one.source}: {end}" for one in answers.all if (end := cut_of(one.output)) is not None)
+    joining = _Joining(frozenset(controllers), problems=list(cut), notes=_open_ends(answers))
     if info is not None:
         joining.dies += [from_info(info, die) for die in info.dies]
+        source = next(answer.source for answer, _ in answers.of(Info))
+        joining.notes += [f"{source}: {note}" for note in info.notes]
         _check_processes(joining, info)
     if mapping is not None:
         _add_mapping(joining, info, mapping)
@@ -109,14 +132,16 @@ def join(answers: Answers) -> Host:
                 continue
             _place(joining, seen, answer, known)
     if not joining.dies:
-        said = "; ".join(unsupported(answers)) or ", ".join(answer.source for answer in answers.all)
+        reasons = [*unsupported(answers), *_of_controllers(answers)]
+        said = "; ".join(reasons) or ", ".join(answer.source for answer in answers.all)
         raise UsageError(f"no die is named in {said}; give npu-smi info or info -m with it")
-    _check_listing(joining, answers.one(Listing))
+    _check_listing(joining, info, answers.one(Listing))
     return Host(
         npu_smi_version=info.version if info else None,
         dies=tuple(sorted(joining.dies, key=lambda die: die.key)),
         problems=tuple(joining.problems),
-        notes=tuple(joining.notes),
+        notes=tuple(dict.fromkeys(joining.notes)),
+        cut=cut,
     )
 
 
@@ -136,10 +161,8 @@ def _place(joining: _Joining, seen: Die, answer: Answer, known: bool) -> None:
     whole_npu = len(at) > 1
     for one in at:
         part = seen
-        if whole_npu:  # figures of an NPU are not the figures of each of its dies; its health is
-            part = Die(
-                health=seen.health, error_code=seen.error_code, error_information=seen.error_information
-            )
+        if whole_npu:
+            part = Die(**{name: getattr(seen, name) for name in _OF_EACH})
         joining.merge(one, part, answer.source)
 
 
@@ -162,7 +185,7 @@ def _error(die: Die) -> str:
 
 
 def _add_mapping(joining: _Joining, info: Info | None, mapping: ChipMapping) -> None:
-    """The chips of `info -m`, each of which `info` has to show too."""
+    """The chips of `info -m`, each of which `info` has to show too, unless it was cut short."""
     shown = list(joining.dies)
     for chip in mapping.chips:
         if not chip.usable:
@@ -175,7 +198,7 @@ def _add_mapping(joining: _Joining, info: Info | None, mapping: ChipMapping) -> 
             physical_id=chip.physical_id,
             name=chip.name,
         )
-        if info is not None and not joining.matches(seen):
+        if info is not None and info.cut is None and not joining.matches(seen):
             joining.problems.append(f"{seen.place}: in only one of npu-smi info and info -m")
         joining.add(seen)
     mapped = [Die(npu_id=chip.npu_id, chip_id=chip.chip_id) for chip in mapping.chips if chip.usable]
@@ -194,12 +217,15 @@ def _check_processes(joining: _Joining, info: Info) -> None:
             )
 
 
-def _check_listing(joining: _Joining, listing: Listing | None) -> None:
+def _check_listing(joining: _Joining, info: Info | None, listing: Listing | None) -> None:
+    """Each NPU is in both, as far as they were not cut short, with as many dies as it has chips."""
     if listing is None:
         return
     counted = {npu.npu_id: npu.chip_count for npu in listing.npus}
     shown = {die.npu_id for die in joining.dies if die.npu_id is not None}
-    for npu in sorted(counted.keys() ^ shown):
+    missing = set() if info is not None and info.cut is not None else counted.keys() - shown
+    more = set() if listing.cut is not None else shown - counted.keys()
+    for npu in sorted(missing | more):
         joining.problems.append(f"NPU {npu}: in only one of npu-smi info and info -l")
     for npu in sorted(counted.keys() & shown):
         dies = sum(die.npu_id == npu for die in joining.dies)
@@ -214,3 +240,21 @@ def _check_listing(joining: _Joining, listing: Listing | None) -> None:
 def unsupported(answers: Answers) -> list[str]:
     """What the driver said that it can't tell."""
     return [f"{answer.source}: {output.reason}" for answer, output in answers.of(Unsupported)]
+
+
+def _of_controllers(answers: Answers) -> list[str]:
+    """Outputs that are about a board's controller and nothing else."""
+    return [
+        f"{answer.source}: of a board's controller, which is no die"
+        for answer, output in answers.of(Boards)
+        if all(board.is_controller for board in output.boards)
+    ]
+
+
+def _open_ends(answers: Answers) -> list[str]:
+    """Outputs whose last value may be cut without anything that shows it."""
+    return [
+        f"{answer.source}: no line break ends its last line, whose value may be cut"
+        for answer in answers.all
+        if answer.ends_within_line and not isinstance(answer.output, Info)
+    ]

@@ -32,6 +32,6 @@ def use_of(die: Die) -> str | None:
 
 
 def is_measured(die: Die) -> bool:
-    """Whether anything at all is known about the use of a die: without that it is not called free."""
+    """Whether a die's use is known, both its processes and its memory: without that it is not called free."""
     memory = die.hbm or die.memory
-    return memory is not None and memory.used_mib is not None
+    return die.processes is not None and memory is not None and memory.used_mib is not None

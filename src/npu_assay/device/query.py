@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from npu_assay.device.answers import Answer, Answers
-from npu_assay.device.npu_smi.errors import MissingToolError, NoAnswerError
+from npu_assay.device.npu_smi.errors import CutShortError, MissingToolError, NoAnswerError
 from npu_assay.device.npu_smi.health import HEALTHY
 from npu_assay.device.npu_smi.info import Info
 from npu_assay.device.npu_smi.mapping import ChipMapping, MappedChip
-from npu_assay.device.npu_smi.recognise import parse_npu_smi
+from npu_assay.device.npu_smi.recognise import cut_of, parse_npu_smi
 from npu_assay.device.stored import raw_name
 from npu_assay.errors import AssayError, UnusableError, UsageError
 
@@ -135,7 +135,10 @@ class NpuSmi:
         return answers, [result for result in results if isinstance(result, AssayError)]
 
     def ask(self, question: Question) -> Answer:
-        """Run npu-smi once. Raises UnusableError when it can't be run, fails, or is not understood."""
+        """Run npu-smi once.
+
+        Raises UnusableError when it can't be run, fails, is not understood, or ends before its end.
+        """
         said, code = self._run(question)
         if self._raw is not None:
             self._store(raw_name(question.what, question.npu_id, question.chip_id), said)
@@ -143,6 +146,8 @@ class NpuSmi:
             output = parse_npu_smi(said, str(question))
         except UsageError as error:
             raise UnusableError(f"{error} (exit code {code})") from error
+        if (cut := cut_of(output)) is not None:
+            raise CutShortError(str(question), cut)
         if code != 0:
             raise UnusableError(f"{question}: exit code {code}, although its output looks whole")
         return Answer(str(question), output, question.npu_id, question.chip_id)
@@ -172,6 +177,6 @@ class NpuSmi:
             self._raw.mkdir(parents=True, exist_ok=True)
             (self._raw / name).write_bytes(data)
         except OSError as error:
-            raise AssayError(
+            raise UnusableError(
                 f"{self._raw}: npu-smi's output can't be kept here ({error.strerror})"
             ) from error

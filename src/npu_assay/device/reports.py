@@ -16,7 +16,9 @@ class DeviceList(Strict):
     schema_version: Literal[1] = 1
     npu_smi_version: str | None
     devices: tuple[Die, ...]
-    problems: tuple[str, ...] = Field(description="contradictions between npu-smi's outputs")
+    problems: tuple[str, ...] = Field(
+        description="contradictions between npu-smi's outputs, and outputs that were cut short"
+    )
     notes: tuple[str, ...]
 
     @classmethod

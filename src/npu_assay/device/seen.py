@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterator
 from npu_assay.device.answers import Answer
 from npu_assay.device.die import Die, Memory, Process
 from npu_assay.device.npu_smi.board import Boards
+from npu_assay.device.npu_smi.die_table import InfoDie
 from npu_assay.device.npu_smi.health import HealthReport
-from npu_assay.device.npu_smi.info import DeviceProcess, Info, InfoDie
+from npu_assay.device.npu_smi.info import Info
 from npu_assay.device.npu_smi.listing import Listing
 from npu_assay.device.npu_smi.phyid_remap import PhysicalIdRemap
 from npu_assay.device.npu_smi.process_memory import ProcessMemory
+from npu_assay.device.npu_smi.process_table import DeviceProcess
 from npu_assay.device.npu_smi.recognise import Output
 from npu_assay.device.npu_smi.usages import MemoryReport, Usages
 from npu_assay.device.npu_smi.values import Usage
@@ -29,14 +31,17 @@ def seen_in(answer: Answer) -> Iterator[Die]:
 
 def from_info(info: Info, die: InfoDie) -> Die:
     processes = info.processes_of(die)
+    hbm, memory = _memory(die.hbm_mib), _memory(die.memory_mib)
+    if hbm is None and memory is None and (nothing := die.hbm_mib or die.memory_mib) is not None:
+        hbm = Memory(used_mib=nothing.used, total_mib=nothing.total)
     return Die(
         npu_id=die.npu_id,
         chip_id=die.chip_id,
         physical_id=die.physical_id,
         name=die.name,
         health=die.health,
-        hbm=_memory(die.hbm_mib),
-        memory=_memory(die.memory_mib),
+        hbm=hbm,
+        memory=memory,
         temperature=die.temperature_c,
         power_w=die.power_w,
         bus_id=die.bus_id,
@@ -78,6 +83,7 @@ def _figures(answer: Answer) -> Iterator[Die]:
             chip_id=chip.chip_id,
             hbm=_capacity(chip.hbm_capacity_mib),
             memory=_capacity(chip.memory_capacity_mib),
+            figures=dict(chip.figures),
         )
 
 
@@ -89,7 +95,16 @@ def _boards(answer: Answer) -> Iterator[Die]:
     assert isinstance(answer.output, Boards)
     for board in answer.output.boards:
         if not board.is_controller:
-            yield Die(npu_id=board.npu_id, chip_id=board.chip_id, name=board.chip_name, bus_id=board.bus_id)
+            yield Die(
+                npu_id=board.npu_id,
+                chip_id=board.chip_id,
+                name=board.chip_name,
+                bus_id=board.bus_id,
+                product_name=board.product_name,
+                serial_number=board.serial_number,
+                driver_version=board.driver_version,
+                firmware_version=board.firmware_version,
+            )
 
 
 def _remapped(answer: Answer) -> Iterator[Die]:
@@ -119,7 +134,7 @@ def _listed(answer: Answer) -> Iterator[Die]:
     """Cards only: which chips they have is not said."""
     assert isinstance(answer.output, Listing)
     for npu in answer.output.npus:
-        yield Die(npu_id=npu.npu_id)
+        yield Die(npu_id=npu.npu_id, product_name=npu.product_name, serial_number=npu.serial_number)
 
 
 _READERS: dict[type[Output], Callable[[Answer], Iterator[Die]]] = {

@@ -1,7 +1,7 @@
 """Stored npu-smi output: files and folders, each file told by its content."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 from npu_assay.device.answers import Answer, Answers
@@ -18,14 +18,15 @@ def raw_name(what: str, npu_id: int | None = None, chip_id: int | None = None) -
     return f"npu-smi-{what}{ids}.txt"
 
 
-def read_answers(paths: Iterable[Path]) -> Answers:
+def read_answers(paths: Sequence[Path]) -> Answers:
     """Read stored output of one host; a folder stands for its .txt files.
 
     Raises UsageError for what can't be read, a NpuSmiError where npu-smi itself had failed.
     """
     files = [file for path in paths for file in (sorted(path.glob("*.txt")) if path.is_dir() else [path])]
     if not files:
-        raise UsageError("no files of npu-smi's output there; give files, or folders of .txt files")
+        where = ", ".join(map(str, paths))
+        raise UsageError(f"{where}: no .txt file in it; give files, or folders of .txt files")
     return Answers.of_one_host(map(_answer, files))
 
 
@@ -38,5 +39,9 @@ def _answer(file: Path) -> Answer:
     named = _OF_CHIP.fullmatch(file.name)
     npu_id, chip_id = named.groups() if named else (None, None)
     return Answer(
-        str(file), output, None if npu_id is None else int(npu_id), None if chip_id is None else int(chip_id)
+        str(file),
+        output,
+        None if npu_id is None else int(npu_id),
+        None if chip_id is None else int(chip_id),
+        ends_within_line=not data.endswith((b"\n", b"\r")),
     )

@@ -102,4 +102,5 @@ class Machine:
         if not self._is_built:
             return [Diagnosis("npu", Level.NOTE, "no emulated NPU before the emulated CANN is built")]
         driver = self.tree.root / "driver"
-        return device.diagnose(device.look(self._of_a_run, self.dev, driver))
+        looked = device.look(self._of_a_run, self.dev, driver)
+        return device.diagnose(looked, hardware=not self.emulated)

@@ -146,7 +146,7 @@ def _whole_files_only(folder: Path, report: Report) -> Iterator[Path]:
     """Holds the folder; gives a new one inside it for what is not whole yet."""
     scratch = folder / ".part"
     waiting = f"waiting for another npu-assay that fetches into {folder}"
-    with _writing(folder, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
+    with _writing(folder, {errno.ENOENT, errno.EEXIST}):  # of a new folder in /proc, of a file of that name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".fetch.lock").touch()  # folder_lock would speak of the cache
     with folder_lock(folder / ".fetch", lambda: report(waiting)), _writing(folder):

@@ -28,8 +28,11 @@ def all_installed(site_packages: Path) -> dict[str, list[Installed]]:
     """As `installed`, with all that share a name: an interrupted pip can leave two."""
     found: dict[str, list[Installed]] = {}
     for distribution in distributions(path=[str(site_packages)]):
-        metadata = distribution.metadata  # parsed at every access
-        if metadata["Name"] is None:  # a dist-info without METADATA, which pip takes for nothing, too
+        try:
+            metadata = distribution.metadata  # parsed at every access
+        except (OSError, UnicodeDecodeError):  # of which pip makes nothing, too
+            continue
+        if metadata["Name"] is None or metadata["Version"] is None:  # no METADATA, or an empty one: likewise
             continue
         name = canonicalize_name(metadata["Name"])
         location = Path(str(distribution.locate_file("")))

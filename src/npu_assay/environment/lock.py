@@ -37,6 +37,7 @@ absent = "why"              # the emulator goes without
 """
 
 import hashlib
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,7 @@ from pydantic import (
     Discriminator,
     Field,
     PositiveInt,
+    Strict,
     StringConstraints,
     Tag,
     ValidationError,
@@ -76,6 +78,8 @@ UNVERIFIED = "unverified"
 Sha256 = Annotated[str, StringConstraints(pattern=rf"^([0-9a-f]{{64}}|{UNVERIFIED})$")]
 Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+#: One word: it goes into requirements, and into commands that users copy.
+VersionText = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+!_-]*$")]
 
 #: What every environment is made of, and what it may have besides.
 REQUIRED = (
@@ -96,7 +100,7 @@ class _Strict(BaseModel):
 class Component(_Strict):
     """One main component: what it is, where it comes from, and why it is not what upstream names."""
 
-    version: Text
+    version: VersionText
     build: Text | None = None
     source: Source
     repository: Text | None = None
@@ -180,7 +184,7 @@ class LockFile(_Strict):
     summary: Text
     reproduces: Text | None = None
     python: Annotated[str, StringConstraints(pattern=r"^3\.\d+\.\d+$")]
-    disk_mib: PositiveInt
+    disk_mib: Annotated[PositiveInt, Strict()]
     pipelines: Annotated[list[Text], Field(min_length=1)] | None = None
     hardware_only: Text | None = None
     requirements: Requirements
@@ -190,7 +194,10 @@ class LockFile(_Strict):
     @classmethod
     def _known_components(cls, components: dict[str, LockedComponent]) -> dict[str, LockedComponent]:
         if unknown := sorted({*components} - {*REQUIRED, *OPTIONAL}):
-            raise ValueError(f"unknown: {', '.join(unknown)}; there are {', '.join((*REQUIRED, *OPTIONAL))}")
+            raise ValueError(
+                f"components.{unknown[0]}: unknown: {', '.join(unknown)};"
+                f" there are {', '.join((*REQUIRED, *OPTIONAL))}"
+            )
         if missing := [name for name in REQUIRED if name not in components]:
             raise ValueError(f"missing: {', '.join(missing)}")
         return components
@@ -274,41 +281,61 @@ def load_lock(name: str = DEFAULT_ENVIRONMENT, folder: Path = ENVIRONMENTS) -> L
             f"no environment {name!r}; there is {', '.join(lock_names(folder)) or 'none'} in {folder}"
         )
     path = folder / f"{name}.toml"
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: can't be read: {error.strerror}") from error
     try:
         text = data.decode()
         content = LockFile.model_validate(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not TOML: {error}") from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}:{line}: not TOML: not UTF-8: {error.reason}") from error
+    except tomllib.TOMLDecodeError as error:
+        place = _TOML_PLACE.search(str(error))
+        line = int(place[1]) if place and place[1] else text.count("\n")
+        raise UsageError(f"{path}:{line}: not TOML: {_TOML_PLACE.sub('', str(error))}") from error
+    except RecursionError as error:  # tomllib's own, of arrays in arrays
+        raise UsageError(f"{path}: not a lock: nested too deeply") from error
     except ValidationError as error:
         raise UsageError(_first_problem(path, text, error)) from error
     if content.name != name:
-        raise UsageError(f"{path}:1: name is {content.name!r}, expected the file's own, {name!r}")
+        line = line_of(text, ["name"])
+        raise UsageError(f"{path}:{line}: name is {content.name!r}, expected the file's own, {name!r}")
     lock = Lock(path=path, sha256=hashlib.sha256(data).hexdigest(), content=content)
-    _check_requirements(lock)
+    _check_requirements(lock, text)
     return lock
+
+
+#: Where tomllib says that it stopped; at the end of the file it says no number.
+_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+#: pydantic's own words for a choice or a dictionary's key, which stand in `loc` beside the names.
+_NO_NAME = re.compile(r"<component>|<absent>|\[key\]|literal\[.*\]")
 
 
 def _first_problem(path: Path, text: str, error: ValidationError) -> str:
     problems = error.errors()
     first = problems[0]
-    # pydantic's own words for a choice or a dictionary's key stand in `loc` too.
-    keys = tuple(str(key) for key in first["loc"] if key not in ("<component>", "<absent>", "[key]"))
+    keys = tuple(str(key) for key in first["loc"] if not _NO_NAME.fullmatch(str(key)))
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    where = f"{'.'.join(keys)}: " if keys else ""
     message = first["msg"].removeprefix("Value error, ")
-    if not keys and message.startswith("components."):
+    where = f"{'.'.join(keys)}: " if keys and not message.startswith("components.") else ""
+    if message.startswith("components."):  # a rule about several of them names the one itself
         keys = tuple(message.partition(":")[0].partition(" ")[0].split("."))
     return f"{path}:{line_of(text, keys)}: {where}{message}{more}"
 
 
-def _check_requirements(lock: Lock) -> None:
+def _check_requirements(lock: Lock, text: str) -> None:
     path = lock.requirements_file
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
-    except FileNotFoundError as error:
-        raise UsageError(f"{lock.path}: requirements.file names {path.name}, which is not there") from error
+    except OSError as error:
+        why = "is not there" if isinstance(error, FileNotFoundError) else f"can't be read: {error.strerror}"
+        line = line_of(text, ["requirements", "file"])
+        raise UsageError(f"{lock.path}:{line}: requirements.file names {path.name}, which {why}") from error
     if found != lock.content.requirements.sha256:
+        line = line_of(text, ["requirements", "sha256"])
         raise UsageError(
-            f"{lock.path}: requirements.sha256 is stale: {path.name} is {found}; write that into the lock"
+            f"{lock.path}:{line}: requirements.sha256 is stale: {path.name} is {found};"
+            " write that into the lock"
         )

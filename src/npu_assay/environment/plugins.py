@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import distributions
+from importlib.metadata import EntryPoint, distributions
 from pathlib import Path
 
 #: Groups of entry points that vLLM loads when it starts. What fails to load in them it logs, and goes on.
@@ -21,14 +21,27 @@ class Plugin:
 
 
 def plugins(site_packages: Path) -> tuple[Plugin, ...]:
-    """All of them, sorted."""
-    found = {
-        Plugin(distribution.metadata["Name"], entry.group, entry.name, entry.module)
-        for distribution in distributions(path=[str(site_packages)])
-        for entry in distribution.entry_points
-        if entry.group in GROUPS
-    }
+    """All of them, sorted; a distribution whose files can't be read has none, to importlib too."""
+    found: set[Plugin] = set()
+    for distribution in distributions(path=[str(site_packages)]):
+        try:
+            name = distribution.metadata["Name"]
+            entries = distribution.entry_points
+        except (OSError, UnicodeDecodeError):
+            continue
+        if name is not None:
+            found |= {
+                Plugin(name, one.group, one.name, _module(one)) for one in entries if one.group in GROUPS
+            }
     return tuple(sorted(found, key=lambda plugin: (plugin.group, plugin.name, plugin.distribution)))
+
+
+def _module(entry: EntryPoint) -> str:
+    """The module of module:attribute; the whole value where it is not of that form."""
+    try:
+        return entry.module
+    except AttributeError:  # of the match that importlib did not get
+        return entry.value
 
 
 def module_is_there(site_packages: Path, module: str) -> bool:

@@ -1,7 +1,8 @@
 """What is in the cache that nothing needs: environments, emulator builds and plug-ins of other contents.
 
-Only folders right below the cache's own three are looked at. One whose lock is held (somebody makes it), or
-that a process runs from or has loaded a library from, is in use and stays.
+Only folders right below the cache's own three are looked at. One whose lock is held (somebody makes it, or a
+run uses it), or that a process has in its command line, libraries, variables or as its place, is in use and
+stays. Relative paths and links count as what they mean.
 """
 
 import fcntl
@@ -86,7 +87,7 @@ def plan(
         spared = path in needed or path.name.startswith(_OF_BENCHMARKS)
         if (spared and not everything) or _made(path) > newest:
             continue
-        if _is_held(path) or f"{path}/" in running:
+        if _is_held(path) or any(f"{name}/" in running for name in {path, path.resolve()}):
             in_use.append(path)
         else:
             unused.append(Prunable(path, _size(path), _why(path, needed)))
@@ -140,12 +141,21 @@ def _is_held(path: Path) -> bool:
 
 
 def _running(proc: Path = Path("/proc")) -> str:
-    """Command lines and mapped files of all processes that we may look at."""
+    """Command lines, variables, mapped files and places of all processes that we may look at, but this one.
+
+    The Python of an activated venv says `python` in its command line; its variables name the folder.
+    """
     texts: list[str] = []
     for process in proc.glob("[0-9]*"):
-        for name in ("cmdline", "maps"):
+        if process.name == str(os.getpid()):
+            continue
+        for name in ("cmdline", "environ", "maps"):
             with suppress(OSError):  # gone meanwhile, or somebody else's
                 texts.append((process / name).read_bytes().decode(errors="replace"))
+        with suppress(OSError):
+            place = (process / "cwd").readlink()
+            program = (process / "cmdline").read_bytes().partition(b"\0")[0].decode(errors="replace")
+            texts += [f"{place}/", os.path.normpath(place / program)]
     return "\n".join(texts)
 
 

@@ -71,7 +71,7 @@ def damage_of(
 ) -> Damage | None:
     """Compare the installed files with RECORD: are they there, with their sizes; `hashed` chooses those whose
     bytes are read too. Compiled Python, which Python makes again as it likes, is left out. None where there
-    is no RECORD.
+    is no RECORD. Raises UsageError for one that is none, or was cut short: every RECORD names itself.
     """
     path = distribution.dist_info / "RECORD"
     try:
@@ -81,6 +81,8 @@ def damage_of(
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8: {error}") from error
     rows = parse_record(text, str(path))
+    if f"{distribution.dist_info.name}/RECORD" not in {row.path for row in rows}:
+        raise UsageError(f"{path}: does not name itself, so it was cut short or is another's")
     missing: list[str] = []
     changed: list[str] = []
     for row in rows:

@@ -64,6 +64,9 @@ devices: 1, problems: 0
 NOTHING_RUNS = (
     "| No running processes found in NPU 0                                                            |"
 )
+CLOSING_RULE = (
+    "+===========================+===============+====================================================+"
+)
 PROCESS = "| 0       0                 | 4711          | VLLMEngineCore           | 2100                    |"
 
 

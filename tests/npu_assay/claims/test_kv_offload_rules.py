@@ -5,6 +5,7 @@ import tracemalloc
 
 import pytest
 from offload_archive import (
+    CLOSING_RULE,
     IDENTITY,
     LIBRARY,
     NOTHING_RUNS,
@@ -179,19 +180,19 @@ FAULTS = {
     ),
     "unhealthy device": (
         lambda o: o.replace("device/npu-smi-info.txt", "| OK ", "| Bad"),
-        "health/2: health: NPU 0 chip 0: health is Bad",
+        "health/3: health: NPU 0 chip 0: health is Bad",
     ),
     "npu-smi output missing": (
         lambda o: (o.root / "device/npu-smi-info.txt").unlink(),
-        "health/2: health: no npu-smi info, without which",
+        "health/3: health: no npu-smi info, without which",
     ),
     "unhealthy after the run": (
         lambda o: o.replace("device/after/npu-smi-health-0-0.txt", ": OK", ": Alarm"),
-        "health/2: health-after: NPU 0 chip 0: health is Alarm",
+        "health/3: health-after: NPU 0 chip 0: health is Alarm",
     ),
     "a process left on the die": (
         lambda o: o.replace("device/after/npu-smi-info.txt", NOTHING_RUNS, PROCESS),
-        "health/2: health-after: NPU 0 chip 0: process 4711 (VLLMEngineCore, 2100 MiB) was left on it",
+        "health/3: health-after: NPU 0 chip 0: process 4711 (VLLMEngineCore, 2100 MiB) was left on it",
     ),
     "another die after the run": (
         lambda o: [
@@ -201,26 +202,30 @@ FAULTS = {
                 "npu-smi-info-m.txt": ("0    0    0", "6    0    0"),
             }.items()
         ],
-        "health/2: health-after: NPU 0 chip 0: there before the run, gone after it",
+        "health/3: health-after: NPU 0 chip 0: there before the run, gone after it",
     ),
     "no output after the run": (
         lambda o: [path.unlink() for path in (o.root / "device/after").iterdir()],
-        "health/2: no files of npu-smi's output there",
+        "health/3: no files of npu-smi's output there",
     ),
     "the NPU's die in use before the run": (
         lambda o: [
             o.replace("device/npu-smi-info.txt", *words)
             for words in ((".EMULATED", ""), (NOTHING_RUNS, PROCESS))
         ],
-        "health/2: health: NPU 0 chip 0: used by process 4711",
+        "health/3: health: NPU 0 chip 0: used by process 4711",
+    ),
+    "npu-smi's output cut short": (
+        lambda o: o.replace("device/npu-smi-info.txt", f"{NOTHING_RUNS}\n{CLOSING_RULE}\n", NOTHING_RUNS),
+        "npu-smi-info.txt: cut short after line 13: '| No running processes found in NPU 0 |'",
     ),
     "npu-smi failed": (
         lambda o: o.write("device/npu-smi-info.txt", "dcmi module initialize failed. ret is -8005\n"),
-        "health/2: ",
+        "health/3: ",
     ),
     "more dies recorded than shown": (
         lambda o: o.change_manifest(device=DeviceRecord(kind="emulated", dies=2)),
-        "health/2: health: dies: npu-smi shows 1, the manifest says 2",
+        "health/3: health: dies: npu-smi shows 1, the manifest says 2",
     ),
     "ruff found something": (log("ruff", "Found 1 error.\n"), "ruff/1: expected the log to end in"),
     "ruff log empty": (log("ruff", ""), "ruff/1: expected the log to end in"),
@@ -363,19 +368,19 @@ UNSURE = {
     ),
     "no mapping of the chips": (
         lambda o: (o.root / "device/npu-smi-info-m.txt").unlink(),
-        "health/2: health: 1 dies, but npu-smi info -m is missing",
+        "health/3: health: 1 die, but npu-smi info -m is missing",
     ),
     "no list of the NPUs": (
         lambda o: (o.root / "device/npu-smi-info-l.txt").unlink(),
-        "health/2: health: 1 dies, but npu-smi info -l is missing",
+        "health/3: health: 1 die, but npu-smi info -l is missing",
     ),
     "a die's health not asked for": (
         lambda o: (o.root / "device/npu-smi-health-0-0.txt").unlink(),
-        "health/2: health: 1 dies, but npu-smi info -t health is missing for NPU 0 chip 0",
+        "health/3: health: 1 die, but npu-smi info -t health is missing for NPU 0 chip 0",
     ),
     "a die's health not asked for after the run": (
         lambda o: (o.root / "device/after/npu-smi-health-0-0.txt").unlink(),
-        "health/2: health-after: 1 dies, but npu-smi info -t health is missing for NPU 0 chip 0",
+        "health/3: health-after: 1 die, but npu-smi info -t health is missing for NPU 0 chip 0",
     ),
     "the health check skipped": (
         lambda o: o.replace(
@@ -383,7 +388,7 @@ UNSURE = {
             "npu-health: looked",
             "npu-health: skipped, as SKIP_NPU_HEALTH_CHECK=1 says\nnpu-health: looked",
         ),
-        "health/2: health: SKIP_NPU_HEALTH_CHECK=1 left out the health query, so no health was measured",
+        "health/3: health: SKIP_NPU_HEALTH_CHECK=1 left out the health query, so no health was measured",
     ),
     "the health of another die": (
         lambda o: o.replace(
@@ -404,7 +409,7 @@ UNSURE = {
             )[0]
             + "+\n",
         ),
-        "npu-smi info shows no process table for NPU 0 chip 0",
+        "npu-smi info does not say what runs on NPU 0 chip 0",
     ),
     "tokens not compared": (
         lambda o: (o.root / "results/tokens-equal-cpu.jsonl").unlink(),

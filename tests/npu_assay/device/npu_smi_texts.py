@@ -91,6 +91,24 @@ def dual_die(npu: int, physical: Sequence[int], *, health: str = "OK") -> str:
     )
 
 
+def one_row_for_two(npu: int, *, power: str = "205.5", chips: str = "") -> str:
+    """A card of two dies under one row of its own; `chips` in place of theirs."""
+    return (
+        row(f"{npu}     910C", "OK", f"{power}       51                0    / 0")
+        + (
+            chips
+            or row("0", f"0000:{npu:02X}:00.0", "30          0    / 0          1111 / 65536")
+            + row("1", f"0000:{npu:02X}:00.1", "70          0    / 0          2222 / 65536")
+        )
+        + HEAVY_RULE
+    )
+
+
+def headless(*cards: str, title: str = "") -> str:
+    """An excerpt of a table without its header lines."""
+    return (RULE + title if title else "") + HEAVY_RULE + "".join(cards)
+
+
 def die_310p(
     npu: int, chip: int, device: int, *, memory: str = "1533 / 44280", bus: str = "0000:02:00.0"
 ) -> str:
@@ -218,10 +236,17 @@ SAMPLES = {
     "info A3": info(dual_die(2, (4, 5)), layout=A3),
     "info 310P": info(die_310p(32768, 0, 0), die_310p(32768, 1, 1), layout=P310),
     "info 950": info(die_950(4), die_950(6), layout=C950),
+    "info A2 without header": headless(card(0), card(3)),
+    "info A3 without header": headless(dual_die(2, (4, 5)), title=TITLE),
+    "info 310P without header": headless(die_310p(32768, 0, 3), die_310p(32800, 0, 4)),
+    "info 950 without header": headless(die_950(4), die_950(6)),
+    "info of a card with one row": headless(one_row_for_two(0), one_row_for_two(1), title=TITLE),
+    "info cut short": info(dual_die(2, (4, 5)), layout=A3)[:-230],
     "-m A2": MAPPING,
     "-m A3": MAPPING_A3,
     "-m 950": MAPPING_950,
     "-l": LISTING,
+    "-l cut short": LISTING.replace(": 2\n", ": 8\n"),
     "health": HEALTH,
     "health of an NPU": HEALTH_OF_NPU,
     "board": BOARD,

@@ -54,7 +54,7 @@ def test_two_runs_never_get_the_same_die(host_of, locks):
 
 def test_too_few_free_dies_take_none(host_of, locks):
     host = host_of(IDLE, MAPPING)
-    with pytest.raises(UnusableError, match=r"3 free dies wanted, 2 found: a process sees no other die$"):
+    with pytest.raises(UnusableError, match=r"3 free dies wanted, 2 found: a process sees no more$"):
         take_free_dies(host, 3, {}, locks)
     both = take_free_dies(host, 2, {}, locks)
     assert both.visible_devices == "0,1"
@@ -75,6 +75,8 @@ def test_the_ids_are_ascending_and_from_those_that_may_be_seen(host_of, locks):
         ((info(card(0), card(3), processes=process(0, 9)), MAPPING), "NPU 0 chip 0: used by process 9"),
         ((info(card(0, hbm="9000 / 65536"), card(3)), MAPPING), "9000 MiB of HBM in use"),
         ((MAPPING,), "NPU 0 chip 0: its health is not known"),
+        ((info(card(0)), MAPPING), "NPU 0 chip 0: what runs on it is not known"),
+        ((info(card(0), card(3), processes=idle(3)), MAPPING), "NPU 0 chip 0: what runs on it is not known"),
         ((IDLE,), "npu-smi shows no logical id, which ASCEND_RT_VISIBLE_DEVICES needs"),
     ],
 )
@@ -87,7 +89,7 @@ def test_a_die_that_is_sick_or_used_or_unknown_is_never_taken(host_of, locks, te
 
 
 def test_the_950s_number_stands_for_the_logical_id_that_it_does_not_show(host_of, locks):
-    host = host_of(info(die_950(4), die_950(6), layout=C950), MAPPING_950)
+    host = host_of(info(die_950(4), die_950(6), layout=C950, processes=idle(4) + idle(6)), MAPPING_950)
     assert [die.logical_id for die in host.dies] == [None, None]
     assert take_free_dies(host, 1, {"ASCEND_RT_VISIBLE_DEVICES": "6"}, locks).visible_devices == "6"
 

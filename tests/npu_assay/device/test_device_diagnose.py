@@ -11,6 +11,7 @@ from npu_smi_texts import (
     FAILURE_8020,
     HEALTH_OF_NPU,
     LISTING,
+    MAPPING,
     MAPPING_950,
     MAPPING_A3,
     SICK,
@@ -24,6 +25,8 @@ from npu_smi_texts import (
 
 from npu_assay.device.diagnose import Looked, diagnose, look
 from npu_assay.device.nodes import read_nodes
+from npu_assay.device.query import Survey
+from npu_assay.device.stored import read_answers
 from npu_assay.diagnosis import Diagnosis, Level
 
 
@@ -83,6 +86,18 @@ BUSY_TABLE = info(card(0), card(3), processes=idle(0) + process(3, 77))
             "npu-smi",
             "npu-smi does not start: libdrvdsmi_host.so is not found",
             "export LD_LIBRARY_PATH=/usr/local/Ascend/driver/lib64/common:/usr/local/Ascend/driver/lib64/",
+        ),
+        (
+            {"info": info(card(0), card(3)).rstrip("+=\n")},
+            "npu-smi",
+            "npu-smi: npu-smi's output is cut short after line 11",
+            "ask again",
+        ),
+        (
+            {"info_-l": LISTING.replace(": 2\n", ": 8\n")},
+            "npu-smi",
+            "npu-smi: npu-smi's output is cut short after line 9: 'Chip Count : 1'",
+            "ask again",
         ),
         ({"info": "Brand new table\n"}, "npu-smi", "found 'Brand new table'", "npu-smi info > info.txt"),
         (
@@ -182,6 +197,10 @@ def test_without_npu_smi_the_driver_or_the_nodes_say_that_there_is_an_npu(make_d
     variables = {"PATH": str(tmp_path)}
     nothing = diagnose(look(variables, tmp_path / "no-dev", tmp_path / "no-driver"))
     assert [(one.check, one.level) for one in nothing] == [("npu", Level.NOTE)]
+    (asked,) = diagnose(look(variables, tmp_path / "no-dev", tmp_path / "no-driver"), hardware=True)
+    assert (asked.check, asked.level, asked.message) == ("npu", Level.PROBLEM, nothing[0].message)
+    assert "--device /dev/davinci0 --device /dev/davinci_manager" in str(asked.advice)
+    assert "`--device emulated`" in str(asked.advice)
     (tmp_path / "driver").mkdir()
     mounted = diagnose(look(variables, tmp_path / "no-dev", tmp_path / "driver"))
     assert [one.check for one in mounted] == ["npu-smi", "device-nodes"]
@@ -211,7 +230,7 @@ def test_a_manager_that_is_missing_and_a_node_that_is_closed(looked, make_dev):
 
 
 def test_the_950_needs_no_devmm_svm(looked, smi, make_dev):
-    (smi / "info").write_text(info(die_950(4), die_950(6), layout=C950))
+    (smi / "info").write_text(info(die_950(4), die_950(6), layout=C950, processes=idle(4) + idle(6)))
     (smi / "info_-m").write_text(MAPPING_950)
     (smi / "info_-l").write_text(LISTING.replace(": 0", ": 4").replace(": 3", ": 6"))
     dev = make_dev(4, 6)
@@ -220,6 +239,45 @@ def test_the_950_needs_no_devmm_svm(looked, smi, make_dev):
     assert bad(diagnose(looked())) == []
     (dev / "hisi_hdc").unlink()
     assert [one.check for one in bad(diagnose(looked()))] == ["device-nodes"]
+
+
+def test_a_reset_is_told_with_what_goes_with_it(looked, smi):
+    (smi / "info").write_text(SICK_TABLE)
+    advice = next(one.advice for one in diagnose(looked()) if one.check == "die-health")
+    assert "an A2 server resets all of them" in str(advice)
+    assert "as root on the host" in str(advice)
+    (smi / "info").write_text(info(die_950(4).replace("OK", "Alarm"), layout=C950, processes=idle(4)))
+    (smi / "info_-m").write_text(MAPPING_950)
+    advice = next(one.advice for one in diagnose(looked()) if one.check == "die-health")
+    assert "`npu-smi set -t reset -i 4 -m 1`" in str(advice)  # the 950 takes no -c
+    assert "`npu-smi info -t health -i 4`" in str(advice)
+
+
+def test_one_die_is_no_dies(looked, smi, make_dev):
+    (smi / "info").write_text(info(card(0), processes=idle(0)))
+    (smi / "info_-m").write_text("".join(MAPPING.splitlines(keepends=True)[:3]))
+    (smi / "info_-l").write_text(LISTING.replace(": 2", ": 1").rpartition("\n\n")[0] + "\n")
+    (make_dev(0) / "davinci1").unlink()
+    assert [one.message for one in diagnose(looked()) if one.check != "device-nodes"] == [
+        "npu-smi 25.3.9 shows 1 die (910B3)",
+        "the die is healthy",
+        "npu-smi's ids, the device nodes and the variables agree",
+        "nobody uses the die that a process sees here",
+    ]
+
+
+def test_stored_output_that_was_cut_short_is_a_problem_and_none_of_its_dies_free(looked, tmp_path):
+    def of_stored(text: str) -> list[Diagnosis]:
+        (tmp_path / "stored.txt").write_text(text)
+        survey = Survey(read_answers([tmp_path / "stored.txt"]), ())
+        return diagnose(dataclasses.replace(looked(), survey=survey))
+
+    whole = info(card(0), card(3), processes=idle(0) + idle(3))
+    assert {"npu-smi", "die-busy"} <= {one.check for one in of_stored(whole) if one.level is Level.GOOD}
+    cut = of_stored(whole[:-200])
+    assert [one.level for one in cut if one.check == "npu-smi"] == [Level.PROBLEM]
+    assert not [one for one in cut if one.check == "die-busy"]
+    assert "cut short after line " in cut[0].message
 
 
 def test_a_sick_controller_is_a_warning(looked, smi):

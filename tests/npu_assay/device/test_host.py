@@ -4,19 +4,24 @@ import pytest
 from npu_smi_texts import (
     A3,
     BOARD,
+    BOARD_CONTROLLER,
     C950,
     HEALTH,
     HEALTH_OF_NPU,
+    HEAVY_RULE,
     LISTING,
     MAPPING,
     MAPPING_950,
     MAPPING_A3,
     MEMORY,
     P310,
+    PROCESS_HEADER,
     PROCESSES,
     REMAP,
+    RULE,
     SICK,
     UNSUPPORTED,
+    USAGES_BARE,
     USAGES_FIRST,
     USAGES_LAST,
     card,
@@ -24,11 +29,15 @@ from npu_smi_texts import (
     die_950,
     dual_die,
     fields,
+    headless,
     idle,
     info,
+    one_row_for_two,
     process,
 )
 
+from npu_assay.device.choice import take_free_dies
+from npu_assay.device.die import Memory
 from npu_assay.device.health import changes, faults_of, uses_of
 from npu_assay.device.host import Host, join
 from npu_assay.device.kind import choose_kind
@@ -133,11 +142,12 @@ def test_a_duo_is_two_dies_under_one_number(joined):
 
 
 def test_a_controllers_health_is_not_a_dies(joined):
-    sick_die = joined(info(dual_die(2, (4, 5)), layout=A3), MAPPING_A3, HEALTH_OF_NPU)
+    table = info(dual_die(2, (4, 5)), layout=A3, processes=idle(2))
+    sick_die = joined(table, MAPPING_A3, HEALTH_OF_NPU)
     assert [die.health for die in sick_die.dies] == ["OK", "Warning"]
     assert sick_die.notes == ()
     text = HEALTH_OF_NPU.replace("Warning", "OK").replace("OK", "Alarm", 3).replace("Alarm", "OK", 2)
-    sick_controller = joined(info(dual_die(2, (4, 5)), layout=A3), MAPPING_A3, text)
+    sick_controller = joined(table, MAPPING_A3, text)
     assert [die.health for die in sick_controller.dies] == ["OK", "OK"]
     assert "its board's controller (chip 2) reports Alarm" in sick_controller.notes[0]
 
@@ -173,9 +183,103 @@ def test_one_output_alone_says_what_it_knows_and_nothing_more(joined, text, expe
     assert [(die.npu_id, die.chip_id, die.health) for die in joined(text).dies] == expected
 
 
+def test_of_one_output_alone_everything_that_it_says_is_kept(joined):
+    (usages,) = joined(USAGES_FIRST).dies
+    assert usages.figures == {"Memory Capacity(MB)": 10777, "Memory Usage Rate(%)": 34}
+    assert usages.memory == Memory(used_mib=None, total_mib=10777)
+    (memory,) = joined(MEMORY).dies
+    assert memory.figures is not None
+    assert memory.figures["HBM Temperature(C)"] == 44
+    assert memory.temperature is None  # which is the die's
+    (board,) = joined(BOARD).dies
+    assert (board.product_name, board.serial_number) == ("IT22XXXX02", "S0003")
+    assert (board.driver_version, board.firmware_version) == ("25.3.9", "7.1.0.4.999")
+    assert [die.product_name for die in joined(LISTING).dies] == ["IT21XXXX01", None]
+    assert [die.place for die in joined(PROCESSES).dies] == [
+        "chip 0 of an NPU without id",
+        "chip 1 of an NPU without id",
+    ]
+
+
+def test_a_board_of_unknown_memory_is_not_one_without(joined):
+    assert faults_of(joined(info(card(0, hbm="0    / 0"))).dies) == [
+        "NPU 0 chip 0: no HBM and no other memory, expected some"
+    ]
+    with_address = BOARD + fields(("PCIe Bus Info", "0000:61:00.0"))
+    assert faults_of(joined(with_address).dies) == ["NPU 3: its health is not known; ask npu-smi info too"]
+
+
+def test_figures_of_several_outputs_come_together_and_a_cards_are_each_dies(joined):
+    (die,) = joined(info(card(3)), BOARD, USAGES_BARE, MEMORY).dies
+    assert die.figures is not None
+    assert (die.figures["NPU Utilization(%)"], die.figures["HBM Clock Speed(MHz)"]) == (54, 1600)
+    other = BOARD.replace("S0003", "S0004")
+    assert "serial number is S0003 and, by " in joined(info(card(3)), BOARD, other, MEMORY).problems[0]
+
+
+def test_what_is_said_of_a_card_is_true_of_each_of_its_dies(joined):
+    read = joined(info(dual_die(3, (4, 5)), layout=A3), BOARD)
+    assert [one.serial_number for one in read.dies] == ["S0003", "S0003"]
+
+
+CUT = info(card(0), card(3)).rpartition("| 0                         |")[0]
+
+
+def test_a_cut_output_is_a_problem_and_none_of_its_dies_is_free(joined, tmp_path):
+    whole = joined(info(card(0), card(3), processes=idle(0) + idle(3)), MAPPING)
+    assert (whole.cut, whole.problems) == ((), ())
+    cut = joined(CUT, MAPPING)
+    said = f"{tmp_path}/0.txt: cut short after line 10: '| 3 910B3 | OK | 91.5 41 0 / 0 |'"
+    assert (cut.cut, cut.problems) == ((said,), (said,))
+    assert [(die.npu_id, die.chip_id, die.logical_id, die.bus_id) for die in cut.dies] == [
+        (0, 0, 0, "0000:00:00.0"),
+        (3, 0, 1, None),
+    ]
+    take_free_dies(whole, 1, {}, tmp_path).release()
+    with pytest.raises(UnusableError, match=r"none can be called free: .*cut short after line 10"):
+        take_free_dies(cut, 1, {}, tmp_path)
+
+
+def test_a_list_of_fewer_npus_than_it_announces_is_a_problem(joined, tmp_path):
+    assert joined(info(card(0), card(3)), LISTING).problems == ()
+    said = f"{tmp_path}/1.txt: cut short after line 9: 'Chip Count : 1'"
+    cut = LISTING.replace(": 2\n", ": 8\n")
+    assert joined(info(card(0), card(3)), cut).problems == (said,)
+    assert joined(info(card(0), card(3), card(5)), cut).problems == (said,)  # 5 may be one of the eight
+    other = "NPU 3: in only one of npu-smi info and info -l"
+    assert joined(info(card(0), card(5)), cut).problems == (said, other)
+
+
+def test_what_a_cut_table_does_not_show_is_no_contradiction(joined, tmp_path):
+    (problem,) = joined(info(card(0)).rstrip("+=\n"), MAPPING, LISTING).problems
+    assert problem.startswith(f"{tmp_path}/0.txt: cut short after line ")
+    whole = joined(info(card(0)), MAPPING, LISTING).problems
+    assert whole == ("NPU 3 chip 0: in only one of npu-smi info and info -m",)
+
+
+def test_a_last_value_that_may_be_cut_is_noted(joined, tmp_path):
+    table = info(card(0), processes=idle(0))
+    assert joined(table, USAGES_BARE).notes == ()
+    note = f"{tmp_path}/1.txt: no line break ends its last line, whose value may be cut"
+    assert joined(table, USAGES_BARE[:-3]).notes == (note,)  # 161 W, not 161.5
+    assert joined(table.rstrip(), USAGES_BARE).notes == ()
+
+
+def test_how_a_table_was_read_is_noted_with_its_file(joined, tmp_path):
+    assert joined(info(card(0), processes=idle(0))).notes == ()
+    table = headless(one_row_for_two(0)) + RULE + PROCESS_HEADER + HEAVY_RULE + idle(0) + HEAVY_RULE
+    assert joined(table).notes == (
+        f"{tmp_path}/0.txt: no header: read by the shape of its rows",
+        f"{tmp_path}/0.txt: NPU 0: one row for a card of several dies; its health is taken for each die's, "
+        f"its power and temperature stand with the first",
+    )
+
+
 def test_outputs_of_no_die_are_refused_with_the_reason(joined):
     with pytest.raises(UsageError, match="This device does not support querying spod-info"):
         joined(UNSUPPORTED)
+    with pytest.raises(UsageError, match=r"0.txt: of a board's controller, which is no die; give"):
+        joined(BOARD_CONTROLLER)
     with pytest.raises(UsageError, match=r"no die is named in .*0.txt"):
         joined(HEALTH_OF_NPU)  # which of its chips is a controller, only info -m says
 
@@ -188,7 +292,7 @@ def test_stored_output_is_of_one_host(host, tmp_path):
     with pytest.raises(UsageError, match=r"nowhere: can't be read \(No such file"):
         read_answers([tmp_path / "nowhere"])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="no files of npu-smi's output"):
+    with pytest.raises(UsageError, match=r"empty: no \.txt file in it"):
         read_answers([tmp_path / "empty"])
 
 

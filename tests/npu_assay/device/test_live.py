@@ -5,7 +5,20 @@ import os
 
 import pytest
 from click.testing import CliRunner
-from npu_smi_texts import FAILURE_8005, HEALTH, MAPPING, SICK, UNSUPPORTED, card, idle, info, process
+from npu_smi_texts import (
+    FAILURE_8005,
+    HEALTH,
+    LISTING,
+    MAPPING,
+    SICK,
+    UNSUPPORTED,
+    USAGES_BARE,
+    card,
+    headless,
+    idle,
+    info,
+    process,
+)
 
 from npu_assay.commands.device import device
 from npu_assay.device.npu_smi.errors import NoAnswerError
@@ -152,6 +165,63 @@ def test_an_npu_smi_that_cannot_be_used_is_exit_4(smi, file, text, message):
     result = run("health")
     assert isinstance(result.exception, UnusableError)
     assert message in str(result.exception)
+
+
+CUT = {"info": info(card(0), card(3)).rstrip("+=\n"), "info_-l": LISTING.replace(": 2\n", ": 8\n")}
+
+
+@pytest.mark.parametrize("file", CUT)
+@pytest.mark.parametrize("command", [("health",), ("list",), ("map",), ("exec", "--", "true")])
+def test_a_live_npu_smi_that_ends_before_its_end_is_exit_4_and_kept(smi, tmp_path, file, command):
+    raw = tmp_path / "raw"
+    assert run("health", "--raw", str(raw)).exit_code == 0
+    (smi / file).write_text(CUT[file])
+    result = run(*command)
+    assert isinstance(result.exception, UnusableError)
+    assert "npu-smi's output is cut short after line " in str(result.exception)
+    assert "ask again" in str(result.exception)
+    assert run("health", "--raw", str(raw)).exception.exit_code == 4
+    assert (raw / f"npu-smi-{file.replace('_', '')}.txt").read_text() == CUT[file]
+
+
+@pytest.mark.parametrize("file", CUT)
+def test_of_stored_output_that_was_cut_short_what_is_left_is_shown_and_judged_a_problem(tmp_path, file):
+    stored = tmp_path / "stored.txt"
+    stored.write_text(CUT[file] + "\n")
+    said = f"{stored}: cut short after line "
+    listed = run("list", "--from", str(stored))
+    assert listed.exit_code == 0
+    assert listed.stderr.startswith(f"npu-assay: {said}")
+    assert "NPU 3" in listed.stdout
+    as_json = run("list", "--from", str(stored), "--json")
+    assert [die["npu_id"] for die in json.loads(as_json.stdout)["devices"]] == [0, 3]
+    assert json.loads(as_json.stdout)["problems"][0].startswith(said)
+    for command, error in (("health", "not healthy: "), ("map", "the ids can't be trusted: ")):
+        result = run(command, "--from", str(stored), "--json")
+        assert result.exception.exit_code == 1
+        assert str(result.exception).startswith(error + said)
+        assert json.loads(result.stdout)["problems"][0].startswith(said)
+        assert len(json.loads(result.stdout)["devices"]) == 2
+        assert said in run(command, "--from", str(stored)).stdout
+
+
+def test_how_a_table_was_read_is_said_in_text_and_json(tmp_path):
+    stored = tmp_path / "stored.txt"
+    stored.write_text(headless(card(0), card(3)))
+    note = f"{stored}: no header: read by the shape of its rows"
+    for command in ("list", "health", "map"):
+        as_json = json.loads(run(command, "--from", str(stored), "--json").stdout)
+        assert as_json["notes"][0] == note
+        assert as_json["problems"] == []
+        assert note in run(command, "--from", str(stored)).stdout.splitlines()
+
+
+def test_figures_are_listed_as_npu_smi_writes_them(tmp_path):
+    (tmp_path / "stored.txt").write_text(USAGES_BARE)
+    assert run("list", "--from", str(tmp_path)).stdout.splitlines()[0] == (
+        "a die without id logical id -: unnamed, health unknown, HBM 65536 MiB, no bus id, "
+        "HBM Capacity(MB) 65536, NPU Utilization(%) 54, NPU Real-time Power(W) 161.5"
+    )
 
 
 def test_an_npu_smi_that_hangs_is_left_alone(smi):

@@ -89,6 +89,35 @@ def test_a_list_may_lack_products_and_counts():
     assert parse(bare) == Listing((ListedNpu(8, None, "A5 PCIe Card", None),))
 
 
+def test_a_list_with_fewer_npus_than_it_announces_is_cut_short():
+    assert parse(LISTING).cut is None
+    fewer = parse(LISTING.replace(": 2\n", ": 8\n"))
+    assert fewer.npus == parse(LISTING).npus
+    assert str(fewer.cut) == "cut short after line 9: 'Chip Count : 1'"
+
+
+@pytest.mark.parametrize(
+    ("end", "npus", "is_cut"),
+    [
+        (": 3\n        Chip Count                     : 1", 2, False),  # a last line break may be left out
+        (": 3\n        Chip Cou", 2, True),
+        ("NPU ID                         : 3\n", 2, False),
+        ("NPU ID                         : 3", 1, True),  # or 32768
+        ("S0001\n", 1, True),
+        ("S00", 1, True),
+    ],
+)
+def test_a_value_that_may_be_cut_is_none(end, npus, is_cut):
+    begin, found, _ = LISTING.partition(end)
+    assert found
+    read = parse(begin + found)
+    assert (len(read.npus), read.cut is not None) == (npus, is_cut)
+    whole = parse(LISTING).npus
+    for npu, expected in zip(read.npus, whole, strict=False):
+        for name in ("npu_id", "chip_count", "product_name", "serial_number"):
+            assert getattr(npu, name) in (None, getattr(expected, name))
+
+
 def test_health_of_a_chip_and_of_a_whole_npu():
     assert parse(HEALTH) == HealthReport((ChipHealth(None, None, "OK", None, None),))
     chips = parse(HEALTH_OF_NPU).chips
@@ -218,7 +247,8 @@ MAPPING_HEADER = MAPPING.partition("\n")[0] + "\n"
         (MAPPING_HEADER + "0 0 0 Ascend 910B3\n0 1 7 Mcu\n", "'7' for a controller's Chip Logic ID"),
         (MAPPING_HEADER + "0 0 0 Ascend 910B3\n0 0 1 Ascend 910B3\n", "NPU ID and Chip ID (0, 0) 2 times"),
         (MAPPING_HEADER + "0 0 0 Ascend 910B3\n1 0 0 Ascend 910B3\n", "Chip Logic ID 0 2 times"),
-        (LISTING.replace(": 2", ": 3"), "expected 3 as Total Count says"),
+        (LISTING.replace(": 2", ": 1"), "expected 1 as Total Count says"),
+        (LISTING.partition("\n\n")[0] + "\n", "at least one"),
         (LISTING.replace(": 2", ": two"), "'two' is no whole number"),
         (
             LISTING.replace("NPU ID                         : 3", "NPU ID                         : 0"),
@@ -249,3 +279,10 @@ def test_an_unknown_layout_is_an_error_that_quotes_the_line(text, quoted):
     assert quoted in str(error.value)
     assert str(error.value).startswith("stored.txt: ")
     assert error.value.exit_code == 2
+
+
+def test_a_line_that_npu_smi_never_printed_is_refused_at_once_and_quoted_in_part():
+    assert isinstance(parse_npu_smi(MAPPING.encode(), "stored.txt"), ChipMapping)
+    with pytest.raises(UnknownLayoutError, match=r"stored\.txt: unknown npu-smi layout: .*'xxx") as error:
+        parse_npu_smi(MAPPING.encode() + b"x" * 50_000_000, "stored.txt")
+    assert len(str(error.value)) < 500

@@ -5,12 +5,24 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from npu_smi_texts import HEAVY_RULE, RULE, SAMPLES, fields
+from npu_smi_texts import (
+    A3,
+    HEAVY_RULE,
+    RULE,
+    SAMPLES,
+    card,
+    dual_die,
+    fields,
+    idle,
+    info,
+    process,
+)
 
 from npu_assay.device.npu_smi.board import parse_boards
+from npu_assay.device.npu_smi.die_table import InfoDie
 from npu_assay.device.npu_smi.errors import NpuSmiError, UnknownLayoutError
 from npu_assay.device.npu_smi.health import ChipHealth, HealthReport, parse_health
-from npu_assay.device.npu_smi.info import DeviceProcess, Info, InfoDie, parse_info
+from npu_assay.device.npu_smi.info import Info, parse_info
 from npu_assay.device.npu_smi.listing import ListedNpu, Listing, parse_listing
 from npu_assay.device.npu_smi.mapping import ChipMapping, Controller, MappedChip, parse_mapping
 from npu_assay.device.npu_smi.phyid_remap import PhysicalIdRemap, RemappedChip, parse_phyid_remap
@@ -20,6 +32,7 @@ from npu_assay.device.npu_smi.process_memory import (
     ProcessMemory,
     parse_process_memory,
 )
+from npu_assay.device.npu_smi.process_table import DeviceProcess
 from npu_assay.device.npu_smi.recognise import parse_npu_smi
 from npu_assay.device.npu_smi.usages import parse_memory, parse_usages
 from npu_assay.device.npu_smi.values import Usage
@@ -142,7 +155,7 @@ def line(row: list[list[str]]) -> str:
 @given(
     st.data(), st.lists(dies, min_size=1, max_size=4, unique_by=lambda die: (die.npu_id, die.chip_id)), words
 )
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_a_table_of_dies_is_read_back_whatever_the_order_of_its_columns(data, expected, version):
     version = version.split()[0]
     optional = data.draw(st.sets(st.sampled_from(["Phy-ID", "Device", "HBM-Usage(MB)", "Memory-Usage(MB)"])))
@@ -159,11 +172,95 @@ def test_a_table_of_dies_is_read_back_whatever_the_order_of_its_columns(data, ex
     left_out = {CHIP[name]: None for name in CHIP if name not in chip_columns}
     wanted = tuple(InfoDie(**{**vars(die), **left_out}) for die in expected)
     assert parse_info(text, "x") == Info(version, wanted, None)
-    for end in range(
-        0, len(text) - len(HEAVY_RULE), 7
-    ):  # cut short: refused, or dies are missing and no more
-        with suppress(UnknownLayoutError):
-            assert parse_info(text[:end], "x").dies == wanted[: len(parse_info(text[:end], "x").dies)]
+    for end in range(data.draw(st.integers(0, 22)), len(text.rstrip()), 23):
+        check_cut(text, end, parse_info(text, "x"))
+
+
+def check_cut(text: str, end: int, whole: Info) -> None:
+    """Refused; or the first dies, of the last perhaps less than the whole text says, and it is said."""
+    try:
+        read = parse_info(text[:end], "x")
+    except UnknownLayoutError:
+        return
+    assert read.cut is not None or [note for note in read.notes if "process" in note]
+    assert read.version == whole.version
+    assert len(read.dies) <= len(whole.dies)
+    assert read.dies[:-1] == whole.dies[: len(read.dies) - 1]
+    last, expected = read.dies[-1], whole.dies[len(read.dies) - 1]
+    for name, value in vars(last).items():
+        assert value is None or value == getattr(expected, name), name
+    assert (read.processes or ()) == (whole.processes or ())[: len(read.processes or ())]
+    assert set(read.idle_npus) <= set(whole.idle_npus)
+    for die, same in zip(read.dies[:-1], whole.dies, strict=False):
+        running = read.processes_of(die)
+        assert running is None or set(running) <= set(whole.processes_of(same) or ())
+        assert running != () or whole.processes_of(same) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(text for name, text in SAMPLES.items() if name.startswith("info") and "cut" not in name),
+        info(dual_die(2, (4, 5)), layout=A3, processes=process(2, 7, chip=1)),
+        info(
+            *(card(npu) for npu in (0, 1, 12)),
+            processes=HEAVY_RULE.join((idle(0), process(1, 7) + process(1, 70), idle(12))),
+        ),
+    ],
+)
+def test_wherever_a_table_is_cut_it_is_refused_or_says_so_and_never_says_more(text):
+    whole = parse_info(text, "x")
+    assert whole.cut is None
+    for end in range(len(text.rstrip())):
+        check_cut(text, end, whole)
+
+
+@given(
+    st.lists(
+        st.builds(
+            dict,
+            npu=ids,
+            chip=ids,
+            second=ids,
+            name=st.sampled_from(["910B3", "Ascend910", "310P3", "Ascend 910B3"]),
+            health=st.sampled_from(["OK", "Warning", "Alarm", "Critical", "UNKNOWN"]),
+            power=watts,
+            degrees=st.none() | st.integers(-9, 99),
+            bus=st.sampled_from(["NA", "0000:C1:00.0", "0001:81:00.0"]),
+            memory=usage,
+            hbm=usage,
+        ),
+        min_size=1,
+        max_size=3,
+        unique_by=lambda die: (die["npu"], die["chip"]),
+    ),
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 22),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_table_without_header_has_the_values_that_a_header_gives_it(dies, has_second, has_hbm, first):
+    second = ("Phy-ID" if has_hbm else "Device") if has_second else ""
+    header = line([["NPU", "Name"], ["Health"], ["Power(W)", "Temp(C)", "Hugepages-Usage(page)"]]) + line(
+        [["Chip", second], ["Bus-Id"], ["AICore(%)", "Memory-Usage(MB)", *["HBM-Usage(MB)"] * has_hbm]]
+    )
+    rows = HEAVY_RULE
+    for die in dies:
+        rows += line(
+            [
+                [str(die["npu"]), die["name"]],
+                [die["health"]],
+                [shown(die["power"]), shown(die["degrees"]), "0    / 0"],
+            ]
+        )
+        measures = ["0", shown(die["memory"]), *[shown(die["hbm"])] * has_hbm]
+        rows += line([[str(die["chip"]), *[str(die["second"])] * has_second], [die["bus"]], measures])
+        rows += HEAVY_RULE
+    by_shape, by_header = parse_info(rows, "x"), parse_info(RULE + header + rows, "x")
+    assert by_shape.dies == by_header.dies
+    assert (by_shape.has_header, by_header.has_header) == (False, True)
+    for end in range(first, len(rows.rstrip()), 23):
+        check_cut(rows, end, by_shape)
 
 
 @given(st.lists(processes, min_size=1, max_size=4), st.sets(ids, max_size=3))

@@ -263,7 +263,12 @@ def _no_nodes(machine: Machine) -> None:
         node.unlink()
 
 
+def _cut_short(machine: Machine) -> None:
+    machine.answer("info", info(card(0), card(3), processes=idle(0) + idle(3))[:-150])
+
+
 NPU_FAULTS = [
+    (_cut_short, "npu-smi", "ask again"),
     (_sick, "die-health", "npu-smi set -t reset -i 3"),
     (_busy, "die-busy", "end that process"),
     (_no_nodes, "device-nodes", "--device /dev/davinci0"),
@@ -280,6 +285,16 @@ def test_a_fault_of_the_npus(
     found = machine.problems()
     assert [*found] == [check]
     assert advice in found[check]
+
+
+def test_no_npu_at_all_is_a_problem_for_who_asked_for_one(plant: Callable[..., Machine]) -> None:
+    machine = plant("hardware")
+    assert machine.problems() == {}
+    _no_nodes(machine)
+    shutil.rmtree(machine.root / "driver")
+    found = machine.problems()["npu"]
+    assert "no NPU here: no npu-smi, no driver, no " in found
+    assert "`--device emulated`" in found
 
 
 def test_nodes_that_this_user_may_not_open(

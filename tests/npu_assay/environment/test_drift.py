@@ -100,7 +100,8 @@ FAULTS = {
         "duplicate-distribution",
         "torch",
         "torch is installed 2 times, as 2.10.0, 2.9.0",
-        "uninstall -y torch, until it is gone",
+        "-m pip uninstall -y torch; /venv/bin/python -m pip uninstall -y torch; /venv/bin/python -m pip"
+        " install --no-deps --force-reinstall torch==2.9.0",
     ),
     "not in the lock": Fault(
         lambda site: add(site, "nvidia-cublas-cu12", "12.8.4.1", {}),
@@ -151,6 +152,20 @@ FAULTS = {
         "distribution-files",
         "torch",
         "has no RECORD",
+        "torch==2.9.0",
+    ),
+    "RECORD that is empty": Fault(
+        lambda site: (site / "torch-2.9.0.dist-info" / "RECORD").write_text(""),
+        "distribution-files",
+        "torch",
+        "RECORD: does not name itself, so it was cut short",
+        "torch==2.9.0",
+    ),
+    "METADATA that is none": Fault(
+        lambda site: (site / "torch-2.9.0.dist-info" / "METADATA").write_bytes(b"\xf0(\x00"),
+        "component-missing",
+        "torch",
+        "torch is not installed, the lock says 2.9.0",
         "torch==2.9.0",
     ),
     "RECORD that is none": Fault(

@@ -104,6 +104,19 @@ def test_a_plugin_without_its_module_is_told_and_is_not_fatal(site: Path, varian
     assert "vllm-plugin-module" not in {diagnosis.check for diagnosis in told(site, variant)}
 
 
+@pytest.mark.parametrize("file", ["METADATA", "entry_points.txt"])
+def test_a_file_that_cant_be_read_hides_no_other_finding(site: Path, variant: Variant, file: str) -> None:
+    info = add(site, "broken", "1.0", {}, "[vllm.general_plugins]\nprofiler = !!\n")
+    remove(site, "vllm-ascend")
+    checks = [diagnosis.check for diagnosis in told(site, variant)]
+    assert checks == ["component-missing", "vllm-plugin-module", "extra-distributions"]
+    (info / file).write_bytes(b"\xf0(\x00")
+    assert told(site, variant)[0].check == "component-missing"
+    (info / file).unlink()
+    (info / file).symlink_to(file)
+    assert told(site, variant)[0].check == "component-missing"
+
+
 @pytest.mark.parametrize(
     ("file", "module", "there"),
     [

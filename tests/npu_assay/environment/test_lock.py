@@ -132,18 +132,22 @@ def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path)
         ),
         ('python = "3.11.6"', "python = 3.11", ":3: python: Input should be a valid string"),
         ('python = "3.11.6"', 'python = "3.11"', ":3: python: String should match"),
-        ('python = "3.11.6"', "python = ", "not TOML: Invalid value (at line 3"),
+        ('python = "3.11.6"', "python = ", "small.toml:3: not TOML: Invalid value"),
+        ('python = "3.11.6"', 'python = """3', ":75: not TOML: Unterminated string"),
+        ('python = "3.11.6"', f"python = {'[' * 5000}", "small.toml: not a lock: nested too deeply"),
+        ("disk_mib = 1", "disk_mib = true", ":4: disk_mib: Input should be a valid integer"),
+        ('version = "2.0"', 'version = "2.0; rm"', ":36: components.vllm.version: String should match"),
         ('build = "B250"', 'biuld = "B250"', ":43: components.cann.biuld: Extra inputs"),
         ('build = "EMULATED"', 'biuld = "EMULATED"', ":50: components.cann.emulated.biuld: Extra inputs"),
         (
             "[components.torchvision]",
             "[components.torch]",
-            "not TOML: Cannot declare ('components', 'torch') twice",
+            ":15: not TOML: Cannot declare ('components', 'torch') twice",
         ),
-        ('name = "small"', 'name = "big"', "name is 'big', expected the file's own, 'small'"),
+        ('name = "small"', 'name = "big"', ":1: name is 'big', expected the file's own, 'small'"),
         (SHA, "0" * 63, ":13: components.torch.sha256.x86_64: String should match"),
         (SHA, "verified", ":13: components.torch.sha256.x86_64: String should match"),
-        ("x86_64", "x86", "components.torch.sha256.x86"),
+        ("x86_64", "x86", ":13: components.torch.sha256.x86: Input should be 'x86_64' or 'aarch64'"),
         (
             f'sha256 = {{ sdist = "{SHA}" }}\n',
             "",
@@ -168,7 +172,7 @@ def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path)
         (
             "[components.torch]",
             "[components.tensorflow]",
-            "components: unknown: tensorflow; there are torch, ",
+            ":10: components.tensorflow: unknown: tensorflow; there are torch, ",
         ),
         ("vllm]", "lmcache]", "components: missing: vllm"),
         (
@@ -176,7 +180,8 @@ def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path)
             "../small.requirements.txt",
             ":7: requirements.file: must name a file in the lock's folder",
         ),
-        ("small.requirements.txt", "other.txt", "requirements.file names other.txt, which is not there"),
+        ("small.requirements.txt", "other.txt", ":7: requirements.file names other.txt, which is not there"),
+        ("small.requirements.txt", "..", ":7: requirements.file names .., which can't be read: Is a dir"),
     ],
 )
 def test_a_bad_lock_is_refused_with_what_and_where(tmp_path: Path, good: str, bad: str, says: str) -> None:
@@ -193,6 +198,18 @@ def test_changed_requirements_make_the_lock_stale(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"requirements\.sha256 is stale: small\.requirements\.txt is [0-9a-f]{64}"
     ):
+        load_lock("small", tmp_path)
+
+
+def test_a_lock_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD) / "small.toml"
+    load_lock("small", tmp_path)
+    path.write_bytes(GOOD.encode() + b"\n# caf\xe9\n")
+    with pytest.raises(UsageError, match=r"small\.toml:\d\d: not TOML: not UTF-8: invalid"):
+        load_lock("small", tmp_path)
+    path.unlink()
+    path.symlink_to(path.name)
+    with pytest.raises(UsageError, match=r"small\.toml: can't be read: Too many levels of symbolic links"):
         load_lock("small", tmp_path)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_assay.cache import COMPLETE, folder_lock
+from npu_assay.cache import COMPLETE, folder_lock, in_use
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.prune import all_environments, needed, plan, prune
 
@@ -93,6 +93,39 @@ def test_what_a_process_runs_from_stays(small: Environment, cache: Path) -> None
         assert running.stdout.readline() == b"running\n"
         assert plan(cache, needed(cache, [small])).in_use == (cache / UNUSED[0],)
         running.communicate(b"\n")
+    assert plan(cache, needed(cache, [small])).in_use == ()
+
+
+@pytest.mark.parametrize("how", ["relative", "place", "variables", "link"])
+def test_however_a_process_names_the_folder_it_stays(small: Environment, cache: Path, how: str) -> None:
+    folder = cache / UNUSED[0]
+    (folder / "python").symlink_to(sys.executable)
+    link = cache.with_name("link")
+    link.symlink_to(cache)
+    command, place, variables = [sys.executable], cache, dict(os.environ)
+    match how:
+        case "relative":
+            command = [f"{UNUSED[0]}/python"]
+        case "place":
+            place = folder
+        case "variables":
+            variables["VIRTUAL_ENV"] = f"{folder}/venv"
+        case "link":
+            command = [f"{folder}/python"]
+    looked_at = link if how == "link" else cache
+    command += ["-c", "print('running', flush=True); input()"]
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=place, env=variables, **streams) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"running\n"
+        assert plan(looked_at, needed(cache, [small])).in_use == (looked_at / UNUSED[0],)
+        running.communicate(b"\n")
+    assert plan(cache, needed(cache, [small])).in_use == ()
+
+
+def test_what_a_run_says_it_uses_stays(small: Environment, cache: Path) -> None:
+    with in_use(cache / UNUSED[1]), in_use(cache / UNUSED[1]):  # two runs at once
+        assert plan(cache, needed(cache, [small])).in_use == (cache / UNUSED[1],)
     assert plan(cache, needed(cache, [small])).in_use == ()
 
 

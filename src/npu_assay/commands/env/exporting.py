@@ -1,5 +1,6 @@
 """`npu-assay env export`: an environment for other tools."""
 
+import errno
 import platform
 from pathlib import Path
 from typing import get_args
@@ -11,6 +12,7 @@ from npu_assay.environment.export import constraints, requirements
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Architecture, load_lock
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UsageError
+from npu_assay.evidence.atomic import write_atomically
 
 
 @click.command()
@@ -43,10 +45,22 @@ def export(name: str, format_: str, wanted: str, architecture: str, output: Path
     if output is None:
         click.echo(text, nl=False)
     else:
-        try:
-            output.write_text(text)
-        except OSError as error:
-            raise UsageError(f"--output {output}: can't be written ({error.strerror})") from error
+        _write(output, text.encode())
+
+
+def _write(output: Path, data: bytes) -> None:
+    """Whole or not at all; a device, a pipe or a link is written to where it leads."""
+    try:
+        if output.exists() and (output.is_symlink() or not output.is_file()):
+            output.write_bytes(data)
+        else:
+            write_atomically(output, data)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise UsageError(
+            f"can't write {output}: {error.strerror}; name a file, in a folder that is there"
+        ) from error
 
 
 def _text(variant: Variant, format_: str, architecture: str) -> str:

@@ -1,11 +1,13 @@
 """What can be wrong with npu-smi's output.
 
-A parser raises nothing else: `UnknownLayoutError` for a text that it does not know or that was cut short, and
-a `NpuSmiError` where npu-smi itself said that it failed. A failure is never "no devices".
+A parser raises nothing else: `UnknownLayoutError` for a text that it does not know, and a `NpuSmiError` where
+npu-smi itself said that it failed. A failure is never "no devices". A text that was cut short is read as far
+as it goes, and comes with a `CutShort`, unless nothing is left to read.
 """
 
 import re
 
+from npu_assay.device.npu_smi.cut import CutShort
 from npu_assay.errors import UnusableError, UsageError
 
 _DCMI = re.compile(r"\bret is (-\d+)")
@@ -15,12 +17,15 @@ _NO_DEVICE = re.compile(r"\bno such device\b", re.IGNORECASE)
 #: A key and its value, or a row of a table: what stands there is a value, whatever it says.
 _VALUE = re.compile(r"\s*[A-Z][\w ()%/-]*\s*:|\s*[|+]")
 
+#: Characters of a line that an error quotes; npu-smi's own lines are shorter.
+_QUOTED = 300
+
 
 class UnknownLayoutError(UsageError):
     """A text that no parser knows; quotes the line that it stopped at."""
 
     def __init__(self, source: str, line: str, expected: str) -> None:
-        found = " ".join(line.split())
+        found = " ".join(line[:_QUOTED].split())
         super().__init__(f"{source}: unknown npu-smi layout: expected {expected}, found {found!r}")
 
 
@@ -89,6 +94,16 @@ class NoSuchDeviceError(NpuSmiError):
         super().__init__(
             source, f"no such device: {line.strip()!r}", "`npu-smi info -m` lists the devices that are there"
         )
+
+
+class CutShortError(NpuSmiError):
+    """A live npu-smi ended before its end: what it did not come to say may be what matters."""
+
+    def __init__(self, source: str, cut: CutShort) -> None:
+        super().__init__(
+            source, f"npu-smi's output is {cut}", "ask again; if it stays so, look into dmesg for the driver"
+        )
+        self.cut = cut
 
 
 class NoAnswerError(NpuSmiError):

@@ -1,98 +1,26 @@
-"""`npu-smi info`: the table of dies, and the table of processes under it.
-
-A die has two rows, and the table two header lines. Which columns stand in which cell differs by chip and
-driver, so the header decides: any arrangement of known columns is read, an unknown column is an error. Seen
-so far: 910 and 910B (HBM), A3 (two dies a card, Phy-ID, the second without power), 310P and 310B (Device, no
-HBM), 950 (no Chip; NPU ID and Name in cells of their own). Meaning of the columns: npu-smi's reference for
-the Atlas 200I A2, 25.5.0, "npu-smi info"; 950: vllm-ascend#10463.
-"""
+"""`npu-smi info`: the table of dies, and the table of processes under it."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from npu_assay.device.npu_smi.cut import CutShort
+from npu_assay.device.npu_smi.die_table import InfoDie, dies_of, layout_of
 from npu_assay.device.npu_smi.errors import UnknownLayoutError
-from npu_assay.device.npu_smi.table import Form, Header, Row, header_of, rows_of
-from npu_assay.device.npu_smi.values import (
-    Usage,
-    integer_or_none,
-    natural,
-    natural_or_none,
-    number_or_none,
-    text_or_none,
-    usage_or_none,
+from npu_assay.device.npu_smi.process_table import (
+    DeviceProcess,
+    is_part_of_process_header,
+    is_process_header,
+    processes_of,
 )
+from npu_assay.device.npu_smi.table import boxes_of
 
 _VERSION = re.compile(r"npu-smi\s+(\S+)\s+Version:\s*(\S+)")
-_IDLE = re.compile(r"No running processes found in NPU (\d+)")
-
-_CARD_COLUMNS = {
-    "NPU": Form.WORD,
-    "NPU ID": Form.WORD,
-    "Name": Form.TEXT,
-    "Health": Form.WORD,
-    "Power(W)": Form.WORD,
-    "Temp(C)": Form.WORD,
-    "Hugepages-Usage(page)": Form.USAGE,
-}
-_CHIP_COLUMNS = {
-    "Chip": Form.WORD,
-    "Phy-ID": Form.WORD,
-    "Device": Form.WORD,
-    "Bus-Id": Form.WORD,
-    "AICore(%)": Form.WORD,
-    "NPU Util(%)": Form.WORD,
-    "Memory-Usage(MB)": Form.USAGE,
-    "HBM-Usage(MB)": Form.USAGE,
-}
-_PROCESS_COLUMNS = {
-    "NPU": Form.WORD,
-    "NPU ID": Form.WORD,
-    "Chip": Form.WORD,
-    "Process id": Form.WORD,
-    "Process name": Form.TEXT,
-    "Process memory(MB)": Form.WORD,
-    "Process id in container": Form.WORD,
-}
-
-
-@dataclass(frozen=True)
-class InfoDie:
-    """One die. What the layout has no column for, or npu-smi did not measure, is None."""
-
-    npu_id: int
-    chip_id: int | None
-    physical_id: int | None
-    """The N of /dev/davinciN; A3's `Phy-ID`."""
-    device: int | None
-    """`Device` of the 310 family: the vendor's "chip number", not said to be logical or physical."""
-    name: str
-    health: str
-    bus_id: str | None
-    power_w: float | None
-    temperature_c: int | None
-    utilisation_percent: float | None
-    """Of the AI cores; 950: of the NPU."""
-    memory_mib: Usage | None
-    hbm_mib: Usage | None
-    hugepages: Usage | None
-
-
-@dataclass(frozen=True)
-class DeviceProcess:
-    """A process that holds device memory."""
-
-    npu_id: int
-    chip_id: int | None
-    pid: int
-    """As the host numbers it."""
-    name: str
-    memory_mib: int
-    container_pid: int | None = None
 
 
 @dataclass(frozen=True)
 class Info:
-    """All of `npu-smi info`."""
+    """All of `npu-smi info`, or what is left of it."""
 
     version: str | None
     """Of the driver; None when the title line was left out."""
@@ -101,16 +29,36 @@ class Info:
     """None without a process table. In a container the processes of others are not listed."""
     idle_npus: tuple[int, ...] = ()
     """NPUs of which npu-smi says that nothing runs on them."""
+    has_header: bool = True
+    shared_cards: tuple[int, ...] = ()
+    """NPUs whose dies share one card row."""
+    cut: CutShort | None = None
+    """Where the output ends, if it does so before its end."""
 
     def processes_of(self, die: InfoDie) -> tuple[DeviceProcess, ...] | None:
         """What runs on a die; None when that is not known."""
-        if self.processes is None:
-            return None
-        return tuple(
-            process
-            for process in self.processes
-            if process.npu_id == die.npu_id and process.chip_id in (None, die.chip_id)
-        )
+        of_npu = [process for process in self.processes or () if process.npu_id == die.npu_id]
+        found = tuple(process for process in of_npu if process.chip_id in (None, die.chip_id))
+        if found or die.npu_id in self.idle_npus:
+            return found
+        return () if of_npu and self.cut is None else None
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """What whoever reads the values has to know of them."""
+        if not self.has_header:
+            yield "no header: read by the shape of its rows"
+        for npu_id in self.shared_cards:
+            yield (
+                f"NPU {npu_id}: one row for a card of several dies; its health is taken for each die's, its "
+                f"power and temperature stand with the first"
+            )
+        if self.cut is None and self.processes is None:
+            yield "no table of processes, so nothing says what runs on its dies"
+        elif self.cut is None:
+            unsaid = dict.fromkeys(die.npu_id for die in self.dies if self.processes_of(die) is None)
+            for npu_id in unsaid:
+                yield f"NPU {npu_id}: its table of processes does not name this NPU"
 
 
 def is_info(text: str) -> bool:
@@ -119,123 +67,35 @@ def is_info(text: str) -> bool:
 
 
 def parse_info(text: str, source: str) -> Info:
-    """Read `npu-smi info`. Raises UnknownLayoutError, also when there is no die or the text was cut short."""
-    rows = rows_of(text, source)
+    """Read `npu-smi info`; of one that was cut short, what is left.
+
+    Raises UnknownLayoutError, also when there is no die. An output that ends at the rule below a die or below
+    an NPU's processes looks whole: only that its table of processes, or an NPU in it, is not there shows that
+    there may have been more, which `notes` says.
+    """
+    boxes = boxes_of(text, source)
+    rows = boxes.rows
     version = None
     if rows and (title := _VERSION.search(rows[0].line)):
         version = title[2]
         rows = rows[1:]
-    card, chip = _headers(rows, source)
-    rows = rows[2:]
-    split = next((at for at, row in enumerate(rows) if _is_process_header(row)), len(rows))
-
-    dies: list[InfoDie] = []
-    for at in range(0, split, 2):
-        if at + 1 == split:
-            raise UnknownLayoutError(
-                source, rows[at].line, "a second row for this die; the output was cut short"
-            )
-        dies.append(_die(card, chip, rows[at], rows[at + 1], source))
-    if not dies:
+    layout = layout_of(rows, source)
+    rows = rows[2:] if layout.has_header else rows
+    split = next((at for at, row in enumerate(rows) if is_process_header(row)), len(rows))
+    dies, processes = rows[:split], rows[split:]
+    cut = not boxes.closed or len(processes) == 1 or (boxes.closed_lightly and not processes)
+    if cut and dies and not processes and is_part_of_process_header(dies[-1]):
+        dies = dies[:-1]
+    table = dies_of(layout, dies, cut=cut and not processes, source=source)
+    if not table.dies:
         raise UnknownLayoutError(source, "end of output", "at least one die")
-    _check_each_once(dies, source)
-    processes, idle = _processes(rows[split:], source)
-    return Info(version, tuple(dies), processes, idle)
-
-
-def _headers(rows: list[Row], source: str) -> tuple[Header, Header]:
-    expected = "the header of the table of dies"
-    if len(rows) < 2:
-        raise UnknownLayoutError(source, rows[0].line if rows else "end of output", expected)
-    card, chip = header_of(rows[0], _CARD_COLUMNS), header_of(rows[1], _CHIP_COLUMNS)
-    if card is None or not {"Name", "Health"} <= card.columns or len({"NPU", "NPU ID"} & card.columns) != 1:
-        raise UnknownLayoutError(
-            source, rows[0].line, f"{expected} (NPU, Name, Health and other known columns)"
-        )
-    if chip is None or "Bus-Id" not in chip.columns or len(chip.cells) != len(card.cells):
-        raise UnknownLayoutError(source, rows[1].line, f"{expected} (Chip, Bus-Id and other known columns)")
-    return card, chip
-
-
-def _die(card_header: Header, chip_header: Header, card_row: Row, chip_row: Row, source: str) -> InfoDie:
-    card, chip = card_header.read(card_row, source), chip_header.read(chip_row, source)
-    values = card | chip
-    try:
-        return InfoDie(
-            npu_id=natural(card.get("NPU", card.get("NPU ID", ""))),
-            chip_id=natural(chip["Chip"]) if "Chip" in chip else None,
-            physical_id=natural_or_none(values.get("Phy-ID", "-")),
-            device=natural_or_none(values.get("Device", "-")),
-            name=_filled(card["Name"]),
-            health=card["Health"],
-            bus_id=text_or_none(chip["Bus-Id"]),
-            power_w=number_or_none(values.get("Power(W)", "-")),
-            temperature_c=integer_or_none(values.get("Temp(C)", "-")),
-            utilisation_percent=number_or_none(values.get("AICore(%)", values.get("NPU Util(%)", "-"))),
-            memory_mib=usage_or_none(values.get("Memory-Usage(MB)", "-")),
-            hbm_mib=usage_or_none(values.get("HBM-Usage(MB)", "-")),
-            hugepages=usage_or_none(values.get("Hugepages-Usage(page)", "-")),
-        )
-    except ValueError as error:
-        raise UnknownLayoutError(
-            source, f"{card_row.line} {chip_row.line}", f"a die's values ({error})"
-        ) from error
-
-
-def _filled(text: str) -> str:
-    if not text:
-        raise ValueError("no name")
-    return text
-
-
-def _check_each_once(dies: list[InfoDie], source: str) -> None:
-    seen: set[tuple[int, int | None]] = set()
-    for die in dies:
-        key = die.npu_id, die.chip_id
-        if key in seen:
-            raise UnknownLayoutError(source, f"NPU {die.npu_id} chip {die.chip_id} twice", "each die once")
-        seen.add(key)
-
-
-def _is_process_header(row: Row) -> bool:
-    header = header_of(row, _PROCESS_COLUMNS)
-    return header is not None and {"Process id", "Process name", "Process memory(MB)"} <= header.columns
-
-
-def _processes(rows: list[Row], source: str) -> tuple[tuple[DeviceProcess, ...] | None, tuple[int, ...]]:
-    """The process table, its header first. A row of it looks like a row of the table of dies."""
-    if not rows:
-        return None, ()
-    header = header_of(rows[0], _PROCESS_COLUMNS)
-    if header is None or len({"NPU", "NPU ID"} & header.columns) != 1:
-        raise UnknownLayoutError(source, rows[0].line, "the header of the process table")
-    processes: list[DeviceProcess] = []
-    idle: list[int] = []
-    for row in rows[1:]:
-        if nothing := _IDLE.fullmatch(" ".join(row.line.strip().strip("|").split())):
-            idle.append(int(nothing[1][:18]))
-        else:
-            processes.append(_process(header, row, source))
-    if not processes and not idle:
-        raise UnknownLayoutError(source, rows[0].line, "processes, or a word that there are none")
-    busy_and_idle = {process.npu_id for process in processes} & set(idle)
-    if busy_and_idle:
-        raise UnknownLayoutError(
-            source, f"NPU {min(busy_and_idle)} with processes and without", "one or the other"
-        )
-    return tuple(processes), tuple(idle)
-
-
-def _process(header: Header, row: Row, source: str) -> DeviceProcess:
-    values = header.read(row, source)
-    try:
-        return DeviceProcess(
-            npu_id=natural(values.get("NPU", values.get("NPU ID", ""))),
-            chip_id=natural(values["Chip"]) if "Chip" in values else None,
-            pid=natural(values["Process id"]),
-            name=values["Process name"],
-            memory_mib=natural(values["Process memory(MB)"]),
-            container_pid=natural_or_none(values.get("Process id in container", "-")),
-        )
-    except ValueError as error:
-        raise UnknownLayoutError(source, row.line, f"a row of the process table ({error})") from error
+    running = processes_of(processes, cut=cut, source=source) if processes else None
+    return Info(
+        version,
+        table.dies,
+        running.processes if running else None,
+        running.idle_npus if running else (),
+        layout.has_header,
+        table.shared_cards,
+        boxes.end if cut else None,
+    )

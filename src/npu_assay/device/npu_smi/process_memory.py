@@ -1,11 +1,16 @@
-"""`npu-smi info -t proc-mem`: the processes of each chip; `Chip ID` stands after them."""
+"""`npu-smi info -t proc-mem`: the processes of each chip; `Chip ID` stands after them.
+
+As in the A3's `-t usages`. A text that begins with processes, or with the word that there are none, and ends
+with a `Chip ID` can't be read the other way: its first lines would be of no chip, and its last chip without
+lines. One with `Chip ID` before the processes was never seen, and is refused rather than read one off.
+"""
 
 import re
 from dataclasses import dataclass
 
 from npu_assay.device.npu_smi.errors import UnknownLayoutError
-from npu_assay.device.npu_smi.info import DeviceProcess
 from npu_assay.device.npu_smi.keys import CHIP_COUNT, CHIP_ID, NPU_ID
+from npu_assay.device.npu_smi.process_table import DeviceProcess
 from npu_assay.device.npu_smi.values import natural
 
 _NOTHING = "No process in device."

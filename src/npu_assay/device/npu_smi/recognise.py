@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from npu_assay.device.npu_smi.board import Boards, parse_boards
+from npu_assay.device.npu_smi.cut import CutShort
 from npu_assay.device.npu_smi.errors import UnknownLayoutError, failure_in
 from npu_assay.device.npu_smi.health import HEALTH_KEYS, HealthReport, parse_health
 from npu_assay.device.npu_smi.info import Info, is_info, parse_info
@@ -22,6 +23,8 @@ from npu_assay.device.npu_smi.usages import (
     parse_usages,
 )
 
+#: Ten times npu-smi's longest line. A longer one is none of it, and the patterns here would take minutes.
+_LONGEST = 2000
 _UNSUPPORTED = re.compile(r"(?:[^:|]*)\b(?:does not|doesn't|is not|not) support(?:ed)?\b[^:|]*")
 
 
@@ -46,12 +49,19 @@ Output = (
 )
 
 
+def cut_of(output: Output) -> CutShort | None:
+    """Where an output ends, if that is before its end and shows."""
+    return output.cut if isinstance(output, Info | Listing) else None
+
+
 def parse_npu_smi(data: bytes, source: str) -> Output:
     """Read any of the known outputs.
 
     Raises a NpuSmiError for npu-smi's own failures, UnknownLayoutError for the rest; both name `source`.
     """
     text = data.decode(errors="replace")
+    if long := next((line for line in text.splitlines() if len(line) > _LONGEST), None):
+        raise UnknownLayoutError(source, long, f"lines of at most {_LONGEST} characters")
     if failure := failure_in(text, source):
         raise failure
     if is_info(text):

@@ -117,9 +117,18 @@ def duplicates(look: Look) -> Iterator[Difference]:
                 subject=name,
                 found=versions,
                 message=f"{name} is installed {len(found)} times, as {versions}",
-                advice=look.mend.again
-                or f"{look.mend.pip} uninstall -y {name}, until it is gone, then install it again",
+                advice=look.mend.again or _once_again(look, name, len(found)),
             )
+
+
+def _once_again(look: Look, name: str, count: int) -> str:
+    """pip takes away one at a time."""
+    if name in look.variant.components:
+        install = look.mend.install(look.variant, name)
+    else:
+        pin = look.pins.get(name)
+        install = look.mend.require(name, pin.version) if pin else ""
+    return "; ".join(filter(None, [*[f"{look.mend.pip} uninstall -y {name}"] * count, install]))
 
 
 def extras(look: Look) -> Iterator[Difference]:
