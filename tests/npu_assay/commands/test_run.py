@@ -38,6 +38,7 @@ dies = 2
 class ProjectEnvironment:
     python = Path(sys.executable)
     site_packages = Path(sysconfig.get_path("purelib"))
+    cache = Path()
 
     def __init__(self, tools: Path, variant: Variant) -> None:
         self._tools = tools
@@ -76,6 +77,7 @@ def assay(tmp_path, monkeypatch) -> Assay:
     (tools / "npu-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{MAPPING}END\n")
     (tools / "npu-smi").chmod(0o755)
     monkeypatch.setattr(run_module, "install", lambda environment, progress: None)
+    monkeypatch.setattr(run_module, "needed", lambda cache, environments: ())  # nothing of it is in a cache
     monkeypatch.setattr(
         run_module.Environment, "of", lambda lock, kind: ProjectEnvironment(tools, Variant.of(lock, kind))
     )
