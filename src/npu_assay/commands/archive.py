@@ -19,7 +19,10 @@ def archive() -> None:
 @archive.command()
 @_ARCHIVE
 def sums(folder: Path) -> None:
-    """Write SHA256SUMS over every file of ARCHIVE, replacing what is there."""
+    """Write SHA256SUMS over every file of ARCHIVE.
+
+    One that is there is replaced.
+    """
     opened = open_archive(folder)
     seal(opened)
     click.echo(f"wrote {opened.sums}")

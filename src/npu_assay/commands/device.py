@@ -30,7 +30,10 @@ _FROM = click.option(
     help="Stored npu-smi output instead of a live npu-smi: a file, or a folder of .txt files; repeatable.",
 )
 _DEV = click.option(
-    "--dev", type=click.Path(path_type=Path), help="Folder with the device nodes.  [default: /dev]"
+    "--dev",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder with the device nodes.  [default: /dev]",
 )
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON; schemas: src/npu_assay/schemas.")
 
@@ -40,7 +43,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON; schema
 @_JSON
 @click.pass_context
 def device(context: click.Context, stored: tuple[Path, ...], as_json: bool) -> None:
-    """List NPUs, map their ids, judge their health, and run on free ones.
+    """List NPUs, map ids, judge health, run on free ones.
 
     Without a command: list.
     """
@@ -72,7 +75,7 @@ def list_devices(stored: tuple[Path, ...], as_json: bool) -> None:
 @_DEV
 @_JSON
 def map_command(stored: tuple[Path, ...], dev: Path | None, as_json: bool) -> None:
-    """Show which logical id, physical id and device node belong together.
+    """Show which logical id, physical id and node belong together.
 
     Exits 1 where they contradict each other, and where npu-smi's output was cut short.
     """
@@ -99,22 +102,26 @@ def map_command(stored: tuple[Path, ...], dev: Path | None, as_json: bool) -> No
 @device.command()
 @_FROM
 @click.option(
-    "--raw", type=click.Path(path_type=Path), help="Keep npu-smi's raw output and devices.json here."
+    "--raw",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Keep npu-smi's raw output and devices.json here.",
 )
 @click.option("--idle", is_flag=True, help="A die that somebody uses is a problem too.")
 @click.option(
     "--after",
     "before",
     type=click.Path(path_type=Path),
-    metavar="FOLDER",
+    metavar="DIR",
     help="Compare with the raw output from before a run: the same dies, and no process left on them.",
 )
 @_JSON
 def health(
     stored: tuple[Path, ...], raw: Path | None, idle: bool, before: Path | None, as_json: bool
 ) -> None:
-    """Judge the dies that a process sees here: exit 1 if one is not healthy, 4 if npu-smi can't be used.
+    """Judge the dies that a process sees here.
 
+    Exits 1 if one is not healthy, 4 if npu-smi can't be used.
     NPU_INDEX and NPU_CHIP_INDEX name another die to judge; SKIP_NPU_HEALTH_CHECK=1 leaves out the health
     query, which is printed, and makes the run no formal one.
     """
@@ -159,8 +166,9 @@ def health(
 @click.option("--dies", "count", type=click.IntRange(1), default=1, show_default=True, help="How many.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 def exec_command(count: int, command: tuple[str, ...]) -> None:
-    """Run a command on free dies, which no other `device exec` gets as long as it runs.
+    """Run a command on free dies, locked while it runs.
 
+    No other `device exec` gets them meanwhile.
     Free is a healthy die without a process and without more memory in use than the driver's own. The command
     sees these dies alone (ASCEND_RT_VISIBLE_DEVICES) and takes this process's place: signals reach it, and
     its exit code is the exit code. Exit 4 when too few dies are free, with the reason for each.
@@ -208,7 +216,12 @@ def _print_dies(dies: Iterable[Die]) -> None:
 
 
 def _mapped(die: MappedDie) -> str:
-    index = "not seen by a process" if die.index is None else f"device {die.index} of a process"
+    if die.index is not None:
+        index = f"device {die.index} of a process"
+    elif die.visible_id is not None:
+        index = "not seen by a process"
+    else:
+        index = "device of a process not known"
     node = "no node" if die.node is None else f"{die.node} (by {die.node_by})"
     return (
         f"{die.place}: logical id {_or_dash(die.logical_id)}, physical id {_or_dash(die.physical_id)}, "

@@ -45,8 +45,8 @@ from npu_assay.errors import AssayError
 def doctor(name: str, wanted: str, root: Path | None, dev: Path, venv: Path | None, as_json: bool) -> None:
     """What is wrong here, worst first, each with what mends it.
 
-    Looks at the packages, the CANN and the NPUs that a run of the environment NAME would use, and changes
-    nothing. Exits 1 when there is a problem; a warning is none.
+    Looks at the packages, the CANN and the NPUs that a run of the environment NAME (cann900-vllm018 where
+    none is given) would use, and changes nothing. Exits 1 when there is a problem; a warning is none.
     """
     kind = kind_here(dev) if wanted == "auto" else variant_kind(wanted)
     environment = Environment.of(load_lock(name), kind)

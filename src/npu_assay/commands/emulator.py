@@ -16,7 +16,12 @@ def emulator() -> None:
 
 
 _environment = click.option(
-    "--environment", "name", default=DEFAULT_ENVIRONMENT, show_default=True, help="The environment it is for."
+    "--environment",
+    "name",
+    default=DEFAULT_ENVIRONMENT,
+    show_default=True,
+    metavar="NAME",
+    help="The environment it is for.",
 )
 
 
@@ -27,7 +32,10 @@ def _emulated(name: str) -> Environment:
 @emulator.command()
 @_environment
 def build(name: str) -> None:
-    """Build src/emucann for an environment, unless it is built, and print where it is."""
+    """Build the emulated CANN for an environment.
+
+    Unless it is built already; prints where it is.
+    """
     environment = _emulated(name)
     if not environment.is_made():
         raise UnusableError(
@@ -44,7 +52,7 @@ _SHELLS_OWN = {"OLDPWD", "PWD", "SHLVL", "_"}
 @emulator.command()
 @_environment
 def env(name: str) -> None:
-    """Print shell commands that make this shell use the environment and its emulated CANN.
+    """Print shell commands that enter an environment.
 
     Type `eval "$(./assay emulator env)"`; then `python` is the environment's, and it sees the emulated NPU.
     """

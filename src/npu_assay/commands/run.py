@@ -23,7 +23,7 @@ from npu_assay.device.query import NpuSmi
 from npu_assay.environment.ascend_binding import rebuilt_files
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
-from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
+from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
 from npu_assay.environment.prune import needed
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UsageError
@@ -51,13 +51,19 @@ DEFAULT_PIPELINE = "kv-offload"
     metavar="NAME",
     help="Run only this stage, without those it needs; repeatable. The archive records what was not run.",
 )
-@click.option("--model", type=click.Path(path_type=Path), help="Folder of a model, instead of the tiny one.")
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of a model, instead of the tiny one.",
+)
 @click.option(
     "--set", "assignments", multiple=True, metavar="STAGE.KEY=VALUE", help="Change a setting; repeatable."
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
+    metavar="DIR",
     help="New folder for the archive.  [default: runs/<time>-<pipeline>]",
 )
 def run(
@@ -78,6 +84,7 @@ def run(
     chosen = choose_stages(pipeline, stages)
     settings = apply_settings(pipeline, assignments)
     lock = load_lock(lock_name)
+    _check_pipeline(lock, pipeline_name)
     folder = out or _default_folder(pipeline.name)
     _check_encoding(folder.absolute())
     if model is not None:
@@ -104,6 +111,18 @@ def run(
     with _in_use(environment), interruptible() as interruption:
         manifest = Runner(plan, environment, archive, progress_on(console), lambda: bool(interruption)).run()
     sys.exit(_conclude(console, archive, manifest))
+
+
+def _check_pipeline(lock: Lock, pipeline: str) -> None:
+    """Before anything is installed; a file of the user's own is the user's business."""
+    if pipeline.endswith(".toml"):
+        return
+    able = lock.content.pipelines
+    if able is not None and pipeline not in able:
+        raise UsageError(
+            f"pipeline {pipeline} does not run in {lock.name}; type: npu-assay run --environment {lock.name}"
+            f" --pipeline {able[0]}"
+        )
 
 
 @contextmanager

@@ -12,7 +12,10 @@ from npu_assay.environment.drift.difference import Difference
 from npu_assay.environment.drift.look import Look, look_at
 from npu_assay.environment.drift.report import QUICK
 from npu_assay.environment.environment import Environment
+from npu_assay.environment.lock import DEVICE_WORD
+from npu_assay.environment.obstacles import obstacles
 from npu_assay.environment.plugins import module_is_there, plugins
+from npu_assay.environment.variant import Variant
 
 _SHOWN = 5
 
@@ -25,10 +28,21 @@ def diagnose(environment: Environment) -> list[Diagnosis]:
                 check="environment-installed",
                 level=Level.PROBLEM,
                 message=f"environment {environment.name} is not installed in {environment.root}",
-                advice=environment.variant.install_command,
+                advice=_how_to_get(environment.variant),
             )
         ]
     return diagnose_packages(look_at(environment))
+
+
+def _how_to_get(variant: Variant) -> str:
+    """What can be typed with success: a variant that has obstacles is not installed whole by this release."""
+    if not obstacles(variant):
+        return variant.install_command
+    return (
+        "make it in a venv of your own, then"
+        f" npu-assay doctor {variant.lock.name} --device {DEVICE_WORD[variant.kind]} --venv DIR;"
+        f" what is in the way of installing it here: {variant.install_command}"
+    )
 
 
 def diagnose_packages(look: Look) -> list[Diagnosis]:

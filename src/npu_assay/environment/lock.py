@@ -5,6 +5,7 @@ summary = "one line"
 reproduces = "..."          # the published result that ran in it
 python = "3.11.6"           # the emulated variant takes any 3.11
 disk_mib = 3100             # what the installed environment takes; measured, rounded up
+pipelines = ["engine"]      # those that it can run, where it can't run all
 hardware_only = "why"       # only where nothing can be assembled for the emulator
 
 [requirements]              # every pure dependency, pinned with hashes
@@ -46,6 +47,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Discriminator,
+    Field,
     PositiveInt,
     Strict,
     StringConstraints,
@@ -183,6 +185,7 @@ class LockFile(_Strict):
     reproduces: Text | None = None
     python: Annotated[str, StringConstraints(pattern=r"^3\.\d+\.\d+$")]
     disk_mib: Annotated[PositiveInt, Strict()]
+    pipelines: Annotated[list[Text], Field(min_length=1)] | None = None
     hardware_only: Text | None = None
     requirements: Requirements
     components: dict[str, LockedComponent]

@@ -167,7 +167,7 @@ def _made(path: Path) -> float:
 def _why(path: Path, needed: set[Path]) -> str:
     if path in needed or path.name.startswith(_OF_BENCHMARKS):
         return "this checkout's"
-    return "no lock or content names it" if (path / COMPLETE).exists() else "half-made"
+    return "no lock or source of this checkout names it" if (path / COMPLETE).exists() else "half-made"
 
 
 def _size(path: Path) -> int:

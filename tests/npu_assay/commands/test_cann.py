@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from npu_assay.cli import cli
-from npu_assay.errors import AssayError, UnusableError
+from npu_assay.errors import AssayError, UnusableError, UsageError
 
 ARCH = platform.machine()
 INFO = f"cann-9.0.0/{ARCH}-linux/ascend_toolkit_install.info"
@@ -56,6 +56,20 @@ def test_a_good_cann_is_told_and_its_files_are_kept_as_they_are(root: Path, tmp_
     assert kept["toolkit"] == root / INFO
     for role in ("toolkit", "atb", "driver"):
         assert (raw / role / kept[role].name).read_bytes() == kept[role].read_bytes()
+
+
+def test_a_moved_emulated_cann_is_a_good_one(root: Path) -> None:
+    path = root / INFO
+    path.write_text(f"{path.read_text()}path=/elsewhere/cann-9.0.0\n")
+    result = check(root)
+    assert "elsewhere" not in result.output
+    assert result.output.endswith("problems: 0\n")
+
+
+def test_a_folder_that_cannot_be_written_is_named(root: Path) -> None:
+    result = check(root, "--raw", "/proc/nowhere")
+    assert isinstance(result.exception, UsageError)
+    assert str(result.exception) == "--raw /proc/nowhere: can't be written (No such file or directory)"
 
 
 def test_a_problem_is_exit_code_1_and_the_files_are_kept_all_the_same(root: Path, tmp_path: Path) -> None:

@@ -133,6 +133,12 @@ def test_a_setting_reaches_the_manifest(assay):
     [
         (["--pipeline", "nope"], 2, "no pipeline 'nope' in "),
         (["--environment", "nope"], 2, "no environment 'nope'"),
+        (
+            ["--pipeline", "kv-offload", "--environment", "cann900-vllm0221"],
+            2,
+            "pipeline kv-offload does not run in cann900-vllm0221; type: npu-assay run"
+            " --environment cann900-vllm0221 --pipeline engine",
+        ),
         (["--stage", "nope"], 2, "has no stage 'nope'; there are: one, assay, two"),
         (["--set", "one.rouds=3"], 2, "stage one has no setting 'rouds'; there are: rounds"),
         (["--model", "nowhere"], 2, "--model nowhere: no config.json there"),

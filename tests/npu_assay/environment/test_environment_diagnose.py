@@ -172,6 +172,15 @@ def test_an_environment_that_is_not_there_says_how_to_install_it(small: Environm
     assert diagnosis.advice == "npu-assay env install small --device emulated"
 
 
+def test_one_that_this_release_cannot_install_is_made_by_its_user(tmp_path: Path) -> None:
+    environment = Environment.of(load_lock("cann900-vllm018"), "hardware", cache=tmp_path)
+    [diagnosis] = diagnose(environment)
+    assert diagnosis.advice is not None
+    assert diagnosis.advice.startswith(
+        "make it in a venv of your own, then npu-assay doctor cann900-vllm018 --device npu --venv DIR;"
+    )
+
+
 @pytest.mark.environment
 def test_the_installed_environment_is_good(environment: Environment) -> None:
     worse = {Level.PROBLEM, Level.WARNING}

@@ -48,8 +48,8 @@ def test_what_nothing_needs_goes_and_the_rest_stays(small: Environment, cache: P
     pruning = plan(cache, needed(cache, [small]))
     assert {item.path.relative_to(cache).as_posix(): item.why for item in pruning.unused} == {
         UNUSED[0]: "half-made",
-        UNUSED[1]: "no lock or content names it",
-        UNUSED[2]: "no lock or content names it",
+        UNUSED[1]: "no lock or source of this checkout names it",
+        UNUSED[2]: "no lock or source of this checkout names it",
     }
     assert found(cache) == before, "planning changes nothing"
     assert [item.path for item in prune(pruning)] == [item.path for item in pruning.unused]

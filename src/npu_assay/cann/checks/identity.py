@@ -64,7 +64,7 @@ def check_place(look: Look, toolkit: Toolkit, info: InstallInfo) -> Iterator[Dia
             f"{toolkit} is for {info.arch}, this machine is {machine}",
             advice.install_toolkit(info.version, machine),
         )
-    if info.path is None:
+    if info.path is None or info.emulated:  # the emulated one finds itself wherever it is
         return
     recorded = Path(info.path)
     recorded = recorded.parent if recorded.name.endswith("-linux") else recorded

@@ -23,4 +23,7 @@ COMMANDS = {
 
 @click.group(cls=LazyGroup, commands_at=COMMANDS)
 def env() -> None:
-    """Environments: what locks name, what is installed, and what differs."""
+    """Environments: locks, what is installed, and what differs.
+
+    Without NAME a command is about cann900-vllm018.
+    """

@@ -81,7 +81,10 @@ def _own(lock: Lock, kind: Kind) -> Look:
 @_venv
 @_python
 def edit_triton(venv: Path | None, python: Path | None) -> None:
-    """Remove set_device_limit from triton-ascend 3.2.0 in a venv of your own, as env install does."""
+    """Remove set_device_limit from triton-ascend 3.2.0.
+
+    In a venv of your own, as env install does in npu-assay's.
+    """
     other = other_python(venv, python)
     if other is None:
         raise UsageError("name the venv with --venv or its Python with --python")

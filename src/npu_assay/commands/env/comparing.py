@@ -19,10 +19,10 @@ from npu_assay.errors import UsageError
     "--json", "as_json", is_flag=True, help="Print JSON (src/npu_assay/schemas/env-diff.schema.json)."
 )
 def diff(a: str, b: str, wanted: str, as_json: bool) -> None:
-    """What differs between the environments A and B, which are NAME, NAME:hardware or NAME:emulated.
+    """What differs between two environments.
 
-    Compared is what is installed: versions, builds, sources and hashes, not the locks' words. Exits 0 either
-    way.
+    A and B are NAME, NAME:hardware or NAME:emulated. Compared is what is installed: versions, builds, sources
+    and hashes, not the locks' words. Exits 0 either way.
     """
     found = difference(_variant(a, wanted), _variant(b, wanted))
     click.echo(found.model_dump_json(indent=2) if as_json else "\n".join(_lines(found)))

@@ -35,7 +35,10 @@ from npu_assay.evidence.atomic import write_atomically
 )
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Instead of standard output.")
 def export(name: str, format_: str, wanted: str, architecture: str, output: Path | None) -> None:
-    """Write an environment in a form that other tools read; the same lock gives the same bytes."""
+    """Write an environment in a form that other tools read.
+
+    The same lock gives the same bytes.
+    """
     lock = load_lock(name)
     variant = Variant.of(lock, kind_to_show(lock, wanted))
     text = _text(variant, format_, architecture)

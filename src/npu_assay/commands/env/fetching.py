@@ -25,8 +25,9 @@ from npu_assay.errors import UnusableError
     help="Of the machine that will install.",
 )
 def fetch(name: str, folder: Path, wanted: str, architecture: str) -> None:
-    """Gather every file of an environment in DIR, for env install --from DIR on a machine without network.
+    """Gather every file of an environment in DIR.
 
+    For `env install --from DIR` on a machine without network.
     What is there already stays; fetched.json lists every file with its sha256. Exits 4 while something is
     missing that no index has.
     """

@@ -16,7 +16,7 @@ from npu_assay.errors import UsageError
 @click.command()
 @click.argument("name", default=DEFAULT_ENVIRONMENT)
 @device_option(help_="The variant to install; auto: the NPU's where there is an NPU, else the emulator's.")
-@click.option("--step", help="Run only this step, and tell which earlier one is missing.")
+@click.option("--step", metavar="NAME", help="Run only this step, and tell which earlier one is missing.")
 @click.option(
     "--from",
     "fetched",
@@ -26,7 +26,10 @@ from npu_assay.errors import UsageError
 )
 @click.option("--again", is_flag=True, help="Remove what is installed and install it from the beginning.")
 def install(name: str, wanted: str, step: str | None, fetched: Path | None, again: bool) -> None:
-    """Install an environment into the cache; what is there already stays."""
+    """Install an environment into the cache.
+
+    What is there already stays.
+    """
     if step and again:
         raise UsageError("--again installs everything; leave --step out")
     environment = Environment.of(

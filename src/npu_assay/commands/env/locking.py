@@ -16,7 +16,7 @@ from npu_assay.errors import UsageError
 @click.option("--record", is_flag=True, help="Write the sha256 of each FILE into the lock.")
 @click.option("--force", is_flag=True, help="Even where the lock has another.")
 def lock(name: str, files: tuple[Path, ...], record: bool, force: bool) -> None:
-    """Which hashes of the lock NAME are still to be recorded; with --record FILE..., record them.
+    """Show the hashes that a lock lacks, or record them.
 
     FILE is a downloaded artefact (.run, .whl, .tar.gz) under the name that it was published with. Record only
     what you trust: from then on nothing else passes for it.

@@ -21,8 +21,9 @@ from npu_assay.environment.prune import prune as remove
     help="Only what was made so many days ago.",
 )
 def prune(dry_run: bool, everything: bool, days: float) -> None:
-    """Remove environments, emulator builds and plug-ins that no lock and no source of this checkout names.
+    """Remove what no lock and no source of this checkout names.
 
+    These are environments, emulator builds and plug-ins in the cache.
     What somebody uses at this moment stays. Other checkouts that share the cache make again what they miss.
     """
     cache = cache_root()

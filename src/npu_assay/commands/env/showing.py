@@ -24,7 +24,10 @@ _WIDTH = 110
 @click.command("list")
 @device_option(help_="The kind whose environments' state is told.")
 def list_(wanted: str) -> None:
-    """The environments: what each is, what it reproduces, and whether the emulator has it."""
+    """The environments, and what each reproduces.
+
+    Also whether the emulator has it, and whether it is installed.
+    """
     kind = variant_kind(wanted)
     names = lock_names()
     width = max(map(len, names), default=0)
@@ -34,6 +37,8 @@ def list_(wanted: str) -> None:
         indent = " " * (width + 2)
         if lock.content.reproduces:
             click.echo(f"{indent}reproduces: {lock.content.reproduces}")
+        if lock.content.pipelines is not None:
+            click.echo(f"{indent}pipelines: {', '.join(lock.content.pipelines)}")
         no_emulator = lock.content.hardware_only
         click.echo(_wrapped(f"emulator: {f'no, {no_emulator}' if no_emulator else 'yes'}", indent))
         if kind == "hardware" or not no_emulator:
@@ -62,7 +67,10 @@ def _state(lock: Lock, kind: Kind) -> str:
 @click.argument("name", default=DEFAULT_ENVIRONMENT)
 @device_option(help_="The variant to show; auto: the NPU's where there is an NPU, else the emulator's.")
 def show(name: str, wanted: str) -> None:
-    """What an environment is made of, where it departs from upstream's matrix, and where it is."""
+    """What an environment is made of, and where it is.
+
+    Also where it departs from upstream's matrix, and what is known against it.
+    """
     lock = load_lock(name)
     kind = kind_to_show(lock, wanted)
     environment = Environment.of(lock, kind)
