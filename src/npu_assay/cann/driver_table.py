@@ -60,9 +60,3 @@ def driver_table() -> tuple[Row, ...]:
 def row_of(cann: ReleaseVersion) -> Row | None:
     """The row of that CANN, or None where the table has none."""
     return next((row for row in driver_table() if cann.is_of(row.series)), None)
-
-
-def match_driver(cann: ReleaseVersion, driver: ReleaseVersion) -> Match:
-    """Whether the vendor lists this driver for this CANN."""
-    row = row_of(cann)
-    return row.match(driver) if row else Match.NO_ROW

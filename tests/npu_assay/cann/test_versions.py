@@ -2,7 +2,7 @@
 
 import pytest
 
-from npu_assay.cann.driver_table import Match, driver_table, match_driver
+from npu_assay.cann.driver_table import Match, driver_table, row_of
 from npu_assay.cann.versions import ReleaseVersion, is_build, is_version
 
 #: The oldest first.
@@ -85,7 +85,8 @@ def test_a_build_is_expected_whole_or_alone() -> None:
     ],
 )
 def test_the_driver_table(cann: str, driver: str, expected: Match) -> None:
-    assert match_driver(ReleaseVersion.parse(cann), ReleaseVersion.parse(driver)) is expected
+    row = row_of(ReleaseVersion.parse(cann))
+    assert (row.match(ReleaseVersion.parse(driver)) if row else Match.NO_ROW) is expected
 
 
 def test_every_row_of_the_table_has_drivers_and_a_source() -> None:

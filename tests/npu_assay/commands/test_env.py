@@ -85,7 +85,7 @@ def test_env_show_of_a_lock_for_hardware_only_shows_that(tmp_path: Path) -> None
         (
             ("env", "install", "--from", "/nowhere"),
             2,
-            "/nowhere/fetched.json: No such file or directory; make",
+            "--from /nowhere: no such folder; fill one with npu-assay env fetch cann900-vllm018 --to DIR",
         ),
         (
             ("env", "export", "--output", "/nowhere/x"),

@@ -23,6 +23,7 @@ from npu_smi_texts import (
     USAGES_LAST,
     card,
     fields,
+    idle,
     info,
 )
 
@@ -286,3 +287,18 @@ def test_a_line_that_npu_smi_never_printed_is_refused_at_once_and_quoted_in_part
     with pytest.raises(UnknownLayoutError, match=r"stored\.txt: unknown npu-smi layout: .*'xxx") as error:
         parse_npu_smi(MAPPING.encode() + b"x" * 50_000_000, "stored.txt")
     assert len(str(error.value)) < 500
+
+
+LOG = "DrvMngGetConsoleLogLevel failed. (g_conLogLevel=3)\n"
+
+
+@pytest.mark.parametrize(
+    "text", [MAPPING, LISTING, HEALTH, info(card(0), card(3), processes=idle(0) + idle(3))]
+)
+def test_a_complaint_of_the_drivers_log_before_an_answer_changes_nothing(text: str) -> None:
+    whole = parse_npu_smi(text.encode(), "here")
+    assert parse_npu_smi((LOG + text).encode(), "here") == whole
+    with pytest.raises(NpuSmiError):
+        parse_npu_smi((LOG + FAILURE_8005).encode(), "here")
+    with pytest.raises(UnknownLayoutError):
+        parse_npu_smi(("something else failed\n" + text).encode(), "here")

@@ -32,6 +32,10 @@ def install(name: str, wanted: str, step: str | None, fetched: Path | None, agai
     """
     if step and again:
         raise UsageError("--again installs everything; leave --step out")
+    if fetched is not None and not fetched.is_dir():
+        raise UsageError(
+            f"--from {fetched}: no such folder; fill one with npu-assay env fetch {name} --to DIR"
+        )
     environment = Environment.of(
         load_lock(name), variant_kind(wanted), fetched=fetched and fetched.absolute()
     )

@@ -25,6 +25,8 @@ from npu_assay.device.npu_smi.usages import (
 
 #: Ten times npu-smi's longest line. A longer one is none of it, and the patterns here would take minutes.
 _LONGEST = 2000
+#: DrvMngGetConsoleLogLevel failed. (g_conLogLevel=3): before -8005 and -8020, and before good answers too.
+_DRIVER_LOG = re.compile(r"\s*Drv\w+ failed\b[^|]*$")
 _UNSUPPORTED = re.compile(r"(?:[^:|]*)\b(?:does not|doesn't|is not|not) support(?:ed)?\b[^:|]*")
 
 
@@ -49,6 +51,19 @@ Output = (
 )
 
 
+def _without_driver_log(text: str) -> str:
+    """The text with what the driver's library complains of in containers, before npu-smi's own words, blank.
+
+    It says nothing of any die, and lines keep their numbers.
+    """
+    lines = text.splitlines(keepends=True)
+    for index, line in enumerate(lines):
+        if not _DRIVER_LOG.match(line):
+            break
+        lines[index] = "\n"
+    return "".join(lines)
+
+
 def cut_of(output: Output) -> CutShort | None:
     """Where an output ends, if that is before its end and shows."""
     return output.cut if isinstance(output, Info | Listing) else None
@@ -64,6 +79,7 @@ def parse_npu_smi(data: bytes, source: str) -> Output:
         raise UnknownLayoutError(source, long, f"lines of at most {_LONGEST} characters")
     if failure := failure_in(text, source):
         raise failure
+    text = _without_driver_log(text)
     if is_info(text):
         return parse_info(text, source)
     if is_mapping(text):
