@@ -206,7 +206,7 @@ FAULTS = {
     ),
     "no output after the run": (
         lambda o: [path.unlink() for path in (o.root / "device/after").iterdir()],
-        "health/3: no files of npu-smi's output there",
+        "device/after: no .txt file in it",
     ),
     "the NPU's die in use before the run": (
         lambda o: [
