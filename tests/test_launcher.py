@@ -221,6 +221,17 @@ def test_a_change_makes_venv_again(machine: Machine, change: str) -> None:
     assert "assay: making .venv" in run.stderr
 
 
+def test_an_activated_venv_is_made_again_with_another_python(machine: Machine) -> None:
+    assert machine.assay("x").returncode == 0
+    machine.variables["PATH"] = f"{machine.root / '.venv' / 'bin'}:{machine.bin}"
+    assert machine.assay("x").returncode == 0
+    with (machine.root / "requirements.txt").open("a") as file:
+        file.write("# changed\n")
+    run = machine.assay("x")
+    assert run.returncode == 0, run.stderr
+    assert f"assay: making .venv with {machine.bin}/python3.11" in run.stderr
+
+
 def test_two_at_once_make_one_venv(machine: Machine) -> None:
     both = [machine.start(name) for name in ("one", "two")]
     ends = [process.communicate(timeout=300) for process in both]
