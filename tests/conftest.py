@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -14,6 +15,12 @@ from npu_assay.environment.environment import Environment
 from npu_assay.environment.fetch import fetch
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
+
+# Under nohup, and in the background of a script, processes start with signals ignored: what the tests start
+# would inherit that, and the tests of signals send them.
+for _number, _default in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _default)
 
 
 class _Echo:
