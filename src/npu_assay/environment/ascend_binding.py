@@ -12,7 +12,6 @@ Two headers of CANN's kernel compiler that no wheel carries come from src/emucan
 is for the emulator.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -25,6 +24,7 @@ from pathlib import Path, PurePosixPath
 
 from npu_assay.cache import write_json
 from npu_assay.cann.emulated import compiler
+from npu_assay.digest import sha256_of
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import installed
 from npu_assay.environment.pip import run_pip
@@ -72,8 +72,8 @@ def rebuild(environment: Environment, module: str) -> Rebuilt:
     made.replace(library)
     facts = Rebuilt(
         library=library.relative_to(site).as_posix(),
-        wheel_sha256=_sha256(kept),
-        sha256=_sha256(library),
+        wheel_sha256=sha256_of(kept),
+        sha256=sha256_of(library),
         sdist_sha256=environment.variant.component(DISTRIBUTION).sha256["sdist"],
         torch=environment.variant.versions["torch"],
         compiler=compiler(),
@@ -200,7 +200,3 @@ def link_command(objects: Iterable[str], target: Path, site: Path) -> list[str]:
 
 def _cxx() -> str:
     return os.environ.get("CXX") or "c++"
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npu_assay.cache import folder_lock, writing
+from npu_assay.digest import sha256_of
 from npu_assay.environment import sdist_metadata
 from npu_assay.environment.artefacts import Artefact, ByHand, artefacts
 from npu_assay.environment.disk import require_free
-from npu_assay.environment.fetched import LISTING, FetchedFile, read_fetched, sha256_of, write_fetched
+from npu_assay.environment.fetched import LISTING, FetchedFile, read_fetched, write_fetched
 from npu_assay.environment.lock import UNVERIFIED
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError

@@ -1,6 +1,5 @@
 """A folder of fetched files: what is in it, and whether an environment can be installed from it."""
 
-import hashlib
 import platform
 from collections.abc import Iterable
 from pathlib import Path
@@ -85,9 +84,3 @@ def _is_there(folder: Path, file: FetchedFile | None) -> bool:
         return False
     path = folder / file.file
     return path.is_file() and path.stat().st_size == file.size
-
-
-def sha256_of(path: Path) -> str:
-    """The sha256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

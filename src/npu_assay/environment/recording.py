@@ -19,7 +19,7 @@ from packaging.utils import (
 from packaging.version import InvalidVersion, Version
 from tomlkit.items import AbstractTable
 
-from npu_assay.environment.fetched import sha256_of
+from npu_assay.digest import sha256_of
 from npu_assay.environment.lock import UNVERIFIED, Component, Lock, LockFile
 from npu_assay.errors import UnusableError, UsageError
 

@@ -6,9 +6,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from npu_assay.digest import sha256_of
 from npu_assay.errors import AssayError, UnusableError, UsageError
 from npu_assay.evidence.atomic import write_atomically
-from npu_assay.evidence.sums import parse_sums, render_sums, sha256_of
+from npu_assay.evidence.sums import parse_sums, render_sums
 
 #: Derived from the rest, so that they may be written after the seal; at the archive's root only.
 UNSEALED = frozenset({"SHA256SUMS", "statement.intoto.json", "report.html", "report.md"})

@@ -7,11 +7,10 @@ a newline or a carriage return is written with `\\\\`, `\\n`, `\\r`, and its lin
 Stricter than GNU in one way: what sha256sum would skip with a warning is an error here.
 """
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from npu_assay.errors import UsageError
 
@@ -21,12 +20,6 @@ _UNESCAPES = {escape: char for char, escape in _ESCAPES.items()}
 #: A file of the name that sha256sum takes for its standard input, and how it is written instead.
 _STDIN, _FILE_LIKE_STDIN = b"-", b"./-"
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
-
-
-def sha256_of(path: Path) -> str:
-    """The hex digest of a file's bytes, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def render_sums(sums: Mapping[str, str]) -> bytes:

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from npu_smi_texts import HEALTH, LISTING, MAPPING, card, idle, info
 
+from npu_assay.device.host import Host, join
+from npu_assay.device.stored import read_answers
+
 SCRIPT = """#!/bin/sh
 name=$(echo "$*" | tr ' ' '_')
 cat "$(dirname "$0")/$name" || exit 1
@@ -38,6 +41,20 @@ def host(tmp_path):
     (folder / "c.txt").write_text(LISTING)
     (folder / "d.txt").write_text(HEALTH)
     return folder
+
+
+@pytest.fixture
+def host_of(tmp_path) -> Callable[..., Host]:
+    """Makes a host of stored texts."""
+
+    def read(*texts: str) -> Host:
+        folder = tmp_path / "stored"
+        folder.mkdir(exist_ok=True)
+        for number, text in enumerate(texts):
+            (folder / f"{number}.txt").write_text(text)
+        return join(read_answers([folder]))
+
+    return read
 
 
 @pytest.fixture

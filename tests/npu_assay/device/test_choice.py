@@ -12,22 +12,8 @@ from npu_smi_texts import C950, MAPPING, MAPPING_950, SICK, card, die_950, idle,
 from other_user import as_another_user
 
 from npu_assay.device.choice import take_free_dies
-from npu_assay.device.host import Host, join
 from npu_assay.device.locks import lock_folder, lock_name
-from npu_assay.device.stored import read_answers
 from npu_assay.errors import UnusableError
-
-
-@pytest.fixture
-def host_of(tmp_path):
-    def read(*texts: str) -> Host:
-        folder = tmp_path / "stored"
-        folder.mkdir(exist_ok=True)
-        for number, text in enumerate(texts):
-            (folder / f"{number}.txt").write_text(text)
-        return join(read_answers([folder]))
-
-    return read
 
 
 @pytest.fixture

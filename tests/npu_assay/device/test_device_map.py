@@ -22,9 +22,7 @@ from other_user import as_another_user
 
 from npu_assay.commands.device import device
 from npu_assay.device.device_map import map_devices
-from npu_assay.device.host import Host, join
 from npu_assay.device.nodes import docker_flags, read_nodes
-from npu_assay.device.stored import read_answers
 from npu_assay.device.visible import container_visible, rt_visible
 from npu_assay.errors import UsageError
 
@@ -33,18 +31,6 @@ TEXTS = {
     "A3": (info(dual_die(2, (4, 5)), layout=A3), MAPPING_A3),
     "950": (info(die_950(4), die_950(6), layout=C950), MAPPING_950),
 }
-
-
-@pytest.fixture
-def host_of(tmp_path):
-    def read(*texts: str) -> Host:
-        folder = tmp_path / "stored"
-        folder.mkdir(exist_ok=True)
-        for number, text in enumerate(texts):
-            (folder / f"{number}.txt").write_text(text)
-        return join(read_answers([folder]))
-
-    return read
 
 
 @pytest.mark.parametrize(
