@@ -87,7 +87,8 @@ def check(root: Path | None, site_packages: Path | None, raw: Path | None) -> No
     "words",
     multiple=True,
     metavar="DIR|FILE|URL",
-    help="Where the vendor's run packages are, under the names that the lock has; repeatable.",
+    help="Where the vendor's run packages are, under the names that the lock has; repeatable."
+    "  [default: the lock's address]",
 )
 @click.option(
     "--install-path",

@@ -26,6 +26,7 @@ build = "V100R001C10SPC001B250"     # CANN: innerversion in ascend_toolkit_insta
 source = "run-packages"
 file = "Ascend-cann-toolkit_9.0.0_linux-{architecture}.run"
 sha256 = { x86_64 = "unverified", aarch64 = "unverified" }
+download = { url = "https://...", referer = "https://..." }  # the vendor's folder that has the file
 
 [components.cann.emulated]  # what the emulator has instead; a component without this table has the same there
 version = "9.0.0"
@@ -97,6 +98,15 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Download(_Strict):
+    """Where a vendor's server has a file."""
+
+    url: Annotated[str, StringConstraints(pattern=r"^https?://\S+/$")]
+    """Of the folder that has it."""
+    referer: Annotated[str, StringConstraints(pattern=r"^https?://\S+$")] | None = None
+    """The page that the server wants to be asked from."""
+
+
 class Component(_Strict):
     """One main component: what it is, where it comes from, and why it is not what upstream names."""
 
@@ -110,6 +120,8 @@ class Component(_Strict):
     """The name of the artefact of source run-packages or vendor-index; {architecture} stands in for it."""
     sha256: dict[Architecture | Literal["sdist"], Sha256] = {}
     """By architecture. `sdist`: the source distribution, built here where an architecture has no own hash."""
+    download: Download | None = None
+    """Of source run-packages: where the file is to be had, where that is public."""
     rebuilt: Text | None = None
     """The module of the wheel that is compiled again here, from the sdist, for the installed torch."""
     deviation: Text | None = None
@@ -128,8 +140,8 @@ class Component(_Strict):
         return self
 
     def pins(self) -> dict[str, Any]:
-        """What is installed: every field but the words, and but what the emulator has instead."""
-        return self.model_dump(exclude={"deviation", "notes", "emulated"}, exclude_none=True)
+        """What is installed: every field but words and addresses, and but what the emulator has instead."""
+        return self.model_dump(exclude={"deviation", "download", "notes", "emulated"}, exclude_none=True)
 
     def artefact_sha256(self, architecture: str) -> str | None:
         """The sha256 of what is installed on that architecture, or "unverified"; None where there is none."""

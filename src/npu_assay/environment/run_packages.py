@@ -1,7 +1,7 @@
 """The run packages that a lock names, for the room that installs them."""
 
 from npu_assay.cann.agreement import Expected, Part
-from npu_assay.cann.run_packages.package import RunPackage, Wanted
+from npu_assay.cann.run_packages.package import Download, RunPackage, Wanted
 from npu_assay.environment.artefacts import file_name
 from npu_assay.environment.lock import UNVERIFIED
 from npu_assay.environment.variant import Variant
@@ -29,11 +29,13 @@ def _package(variant: Variant, name: str, part: Part, architecture: str) -> RunP
         raise UnusableError(
             f"{variant.lock.path}: components.{name}.sha256 has no {architecture}, only {has}"
         )
+    server = component.download
     return RunPackage(
         part=part,
         version=component.version,
         build=component.build,
         file=file_name(name, component, architecture),
         sha256=recorded.get(architecture),
+        download=Download(server.url, server.referer) if server else None,
         elsewhere={key: value for key, value in recorded.items() if key != architecture},
     )

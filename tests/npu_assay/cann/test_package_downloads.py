@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from stand_in_packages import ALL, Vendor
 
+from npu_assay.cann.run_packages.package import Download
 from npu_assay.cann.run_packages.sources import Checked, Sources
 from npu_assay.errors import UnusableError, UsageError
 
 NAME = ALL[0].file
+REFERER = "http://vendor.example/"
 
 
 @dataclass
@@ -37,7 +39,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.what.asked.append(self.path)
         data = self.what.files.get(self.path)
-        if "hiascend" not in self.headers.get("Referer", ""):
+        if self.headers.get("Referer") != REFERER:
             self.send_error(403)
         elif data is None:
             self.send_error(404)
@@ -73,10 +75,18 @@ def server(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def get(vendor: Vendor, address: str, told: list[str] | None = None) -> Checked:
-    sources = Sources.of([address], vendor.folder / "downloads")
+    return fetched(vendor, [address], Download("http://127.0.0.1:9/lock/", REFERER), told)
+
+
+def fetched(
+    vendor: Vendor, words: list[str], locks: Download | None, told: list[str] | None = None
+) -> Checked:
+    """The toolkit, where the lock says that its own server is `locks`."""
+    sources = Sources.of(words, vendor.folder / "downloads")
     wanted = vendor.wanted()
-    sources.require(wanted.packages[0], wanted)
-    return sources.checked(wanted.packages[0], wanted, [].append if told is None else told.append)
+    package = replace(wanted.packages[0], download=locks)
+    sources.require(package, wanted)
+    return sources.checked(package, wanted, [].append if told is None else told.append)
 
 
 def test_a_package_is_fetched_checked_kept_and_not_fetched_again(vendor: Vendor, server: Server) -> None:
@@ -88,6 +98,20 @@ def test_a_package_is_fetched_checked_kept_and_not_fetched_again(vendor: Vendor,
     assert [file.name for file in path.parent.iterdir()] == [NAME]
     get(vendor, server.address)
     assert server.asked == [f"/CANN%209.0.0/{NAME}"]
+
+
+def test_without_from_the_locks_server_is_asked_and_with_it_no_other(vendor: Vendor, server: Server) -> None:
+    locks = Download(server.address, REFERER)
+    assert fetched(vendor, [], locks).path == vendor.folder / "downloads" / NAME
+    assert len(server.asked) == 1
+    (vendor.folder / "downloads" / NAME).unlink()
+    with pytest.raises(UsageError, match=f"toolkit: {NAME} is not in .*/downloads"):
+        fetched(vendor, [str(vendor.folder / "downloads")], locks)
+    with pytest.raises(UsageError, match="say where it is: --from DIR"):
+        fetched(vendor, [], None)
+    with pytest.raises(UnusableError, match="the server says 403"):
+        fetched(vendor, [], replace(locks, referer=None))
+    assert len(server.asked) == 2
 
 
 def test_what_is_there_needs_no_server(vendor: Vendor, server: Server) -> None:

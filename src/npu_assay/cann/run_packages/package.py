@@ -10,6 +10,15 @@ _OPS = re.compile(r"Ascend-cann-(?P<chip>.+)-ops_.*")
 
 
 @dataclass(frozen=True)
+class Download:
+    """A folder on a server that has a package."""
+
+    url: str
+    referer: str | None = None
+    """The page that the server wants to be asked from; of none where None."""
+
+
+@dataclass(frozen=True)
 class RunPackage:
     """One package, for this machine."""
 
@@ -24,6 +33,8 @@ class RunPackage:
     """None where nobody has recorded one."""
     elsewhere: Mapping[str, str]
     """The same package for other architectures: architecture -> sha256, of those that are recorded."""
+    download: Download | None = None
+    """Where the lock says that it is to be had."""
 
     @property
     def chip(self) -> str | None:

@@ -4,19 +4,17 @@ import os
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from npu_assay.cann.run_packages.makeself import MakeselfHeader, NotMakeselfError, read_makeself
-from npu_assay.cann.run_packages.package import RunPackage, Wanted
+from npu_assay.cann.run_packages.package import Download, RunPackage, Wanted
 from npu_assay.digest import sha256_of
 from npu_assay.errors import UnusableError, UsageError
 
 Report = Callable[[str], None]
 
-#: The vendor's server refuses a request without it (as cann-container-image's Dockerfiles send it).
-_HEADERS: Mapping[str, str] = {"Referer": "https://www.hiascend.com/"}
 _SECONDS = 60
 _PIECE = 1 << 20
 
@@ -38,7 +36,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Sources:
-    """What the user gave: paths, and addresses of folders on servers."""
+    """What the user gave: paths, and addresses of folders on servers; nothing means the lock's addresses."""
 
     paths: tuple[Path, ...] = ()
     addresses: tuple[str, ...] = ()
@@ -57,7 +55,7 @@ class Sources:
 
     def require(self, package: RunPackage, wanted: Wanted) -> None:
         """Raises UsageError for a package that is in no path, and where there is no address to ask."""
-        if not self.addresses and self._local(package) is None:
+        if not self._servers(package) and self._local(package) is None:
             raise UsageError(self._nowhere(package, wanted))
 
     def checked(self, package: RunPackage, wanted: Wanted, report: Report) -> Checked:
@@ -69,17 +67,25 @@ class Sources:
 
     def _local(self, package: RunPackage) -> Path | None:
         candidates = [path / package.file if path.is_dir() else path for path in self.paths]
-        if self.addresses:
+        if self._servers(package):
             candidates.append(self.downloads / package.file)
         return next((path for path in candidates if path.name == package.file and path.is_file()), None)
 
+    def _servers(self, package: RunPackage) -> list[Download]:
+        """Those to ask: the user's, as the lock's server wants to be asked."""
+        locks = package.download
+        if self.addresses:
+            referer = locks.referer if locks else None
+            return [Download(address, referer) for address in self.addresses]
+        return [locks] if locks and not self.paths else []
+
     def _download(self, package: RunPackage, report: Report) -> Path:
-        """From the first address that has it."""
+        """From the first server that has it."""
         problems = []
-        for address in self.addresses:
-            url = f"{address.rstrip('/')}/{urllib.parse.quote(package.file)}"
+        for server in self._servers(package):
+            url = f"{server.url.rstrip('/')}/{urllib.parse.quote(package.file)}"
             try:
-                return _fetch(url, self.downloads / package.file, report)
+                return _fetch(url, server.referer, self.downloads / package.file, report)
             except (OSError, ValueError) as error:  # URLError is an OSError
                 problems.append(f"{_without_secrets(url)}: {_reason(error)}")
         raise UnusableError(f"can't download {'; '.join(problems)}")
@@ -138,11 +144,11 @@ def _header(path: Path) -> tuple[MakeselfHeader | None, str | None]:
     return header, None
 
 
-def _fetch(url: str, path: Path, report: Report) -> Path:
+def _fetch(url: str, referer: str | None, path: Path, report: Report) -> Path:
     """Write what the URL has into the file, whole or not at all. Raises OSError and ValueError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    request = urllib.request.Request(url, headers=dict(_HEADERS))
+    request = urllib.request.Request(url, headers={"Referer": referer} if referer else {})
     try:
         with urllib.request.urlopen(request, timeout=_SECONDS) as answer:
             length = answer.headers.get("Content-Length")
