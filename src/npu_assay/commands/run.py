@@ -18,6 +18,7 @@ from npu_assay.claims.published import RULES_OF_PIPELINE
 from npu_assay.claims.verdict import verify
 from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
+from npu_assay.commands.run_model import record_model, say_model
 from npu_assay.device.kind import Wanted, choose_kind
 from npu_assay.device.query import NpuSmi
 from npu_assay.environment.ascend_binding import rebuilt_files
@@ -29,6 +30,7 @@ from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UsageError
 from npu_assay.evidence.archive import Archive, create_archive, discard, printable
 from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
+from npu_assay.model.folder import check_model
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
 from npu_assay.pipeline.interruption import interruptible
 from npu_assay.pipeline.progress import progress_on
@@ -53,6 +55,7 @@ DEFAULT_PIPELINE = "kv-offload"
 )
 @click.option(
     "--model",
+    "model_folder",
     type=click.Path(path_type=Path),
     metavar="DIR",
     help="Folder of a model, instead of the tiny one.",
@@ -71,7 +74,7 @@ def run(
     lock_name: str,
     wanted: str,
     stages: tuple[str, ...],
-    model: Path | None,
+    model_folder: Path | None,
     assignments: tuple[str, ...],
     out: Path | None,
 ) -> None:
@@ -87,14 +90,15 @@ def run(
     _check_pipeline(lock, pipeline_name)
     folder = out or _default_folder(pipeline.name)
     _check_encoding(folder.absolute())
-    if model is not None:
-        _check_encoding(model.absolute())
-        _check_model(model)
+    if model_folder is not None:
+        _check_encoding(model_folder.absolute())
+    model = None if model_folder is None else check_model(model_folder)
     kind, why = choose_kind(cast(Wanted, wanted))
     archive = create_archive(folder)
 
     console = Console()
     console.print(f"device: {why}", highlight=False, soft_wrap=True)
+    say_model(console, model)
     with _discarded_on_failure(archive):
         environment = Environment.of(lock, kind)
         install(environment, EchoProgress())
@@ -106,7 +110,7 @@ def run(
             settings=settings,
             device_kind=kind,
             dies=NpuSmi(environment.variables()).count_dies(),
-            model=model and model.absolute(),
+            model=None if model is None else record_model(console, model),
         )
     with _in_use(environment), interruptible() as interruption:
         manifest = Runner(plan, environment, archive, progress_on(console), lambda: bool(interruption)).run()
@@ -141,13 +145,6 @@ def _check_encoding(path: Path) -> None:
         raise UsageError(
             f"{printable(str(path))}: the path is no UTF-8, which manifest.json has to hold; use another"
         ) from error
-
-
-def _check_model(model: Path) -> None:
-    if not (model / "config.json").is_file():
-        raise UsageError(
-            f"--model {model}: no config.json there; name the folder of a model in Hugging Face's layout"
-        )
 
 
 def _default_folder(pipeline: str) -> Path:

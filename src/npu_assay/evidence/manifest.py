@@ -93,6 +93,24 @@ class DeviceRecord(_Strict):
     dies: int
 
 
+class FileRecord(_Strict):
+    """A file, as it was when the run started."""
+
+    sha256: str
+    size: int
+    """In bytes."""
+
+
+class ModelRecord(_Strict):
+    """The model of `--model`: where it was, and which one it is."""
+
+    path: str
+    architectures: tuple[str, ...]
+    model_type: str
+    files: dict[str, FileRecord]
+    """Weights, configuration, tokenizer: every file that counts, by name."""
+
+
 class PipelineRecord(_Strict):
     """Which pipeline file was run."""
 
@@ -127,8 +145,8 @@ class Manifest(_Strict):
     pipeline: PipelineRecord
     environment: EnvironmentRecord
     device: DeviceRecord
-    model: str | None
-    """Folder given with --model; None for the pipeline's own."""
+    model: ModelRecord | None
+    """The one given with --model; None for the pipeline's own."""
     project: ProjectRecord
     host: HostRecord
     started: UtcTime

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Literal
 
 from npu_assay.errors import UnusableError
@@ -16,6 +15,7 @@ from npu_assay.evidence.manifest import (
     DeviceRecord,
     EnvironmentRecord,
     Manifest,
+    ModelRecord,
     PipelineRecord,
     StageRecord,
     StageStatus,
@@ -48,7 +48,8 @@ class RunPlan:
     settings: Settings
     device_kind: Literal["emulated", "hardware"]
     dies: int
-    model: Path | None = None
+    model: ModelRecord | None = None
+    """None: the suites make a tiny one."""
     grace: float = 10.0
     settle: float = 3.0
     """See `pipeline.process.Limits`."""
@@ -181,7 +182,7 @@ class Runner:
         }
 
     def _stage_variables(self, stage: Stage) -> dict[str, str]:
-        model = str(self._plan.model) if self._plan.model else None
+        model = self._plan.model.path if self._plan.model else None
         settings = self._archive.work / f"{stage.name}.settings.json"
         settings.write_text(json.dumps(self._plan.settings[stage.name] | {"model": model}))
         return {
@@ -206,7 +207,7 @@ class Runner:
             pipeline=PipelineRecord(name=self._plan.pipeline.name, sha256=self._plan.pipeline_sha256),
             environment=self._plan.environment,
             device=DeviceRecord(kind=self._plan.device_kind, dies=self._plan.dies),
-            model=str(self._plan.model) if self._plan.model else None,
+            model=self._plan.model,
             project=project_record(),
             host=host_record(),
             started=started,

@@ -22,7 +22,7 @@ from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.claims.offload_rounds import reusable_tokens
 from npu_assay.claims.verdict import verify
-from npu_assay.evidence.manifest import DeviceRecord, StageStatus
+from npu_assay.evidence.manifest import DeviceRecord, ModelRecord, StageStatus
 
 VERSIONS = "stages/versions-and-paths.log"
 TOOLKIT = "cann/toolkit/ascend_toolkit_install.info"
@@ -461,7 +461,8 @@ def test_the_tiny_models_tokens_are_compared_with_the_cpus_and_no_others(offload
     )
     assert verdict.result is Result.PASS
     (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
-    offload.change_manifest(model="/models/other")
+    other = ModelRecord(path="/models/other", architectures=("Q",), model_type="q", files={})
+    offload.change_manifest(model=other)
     verdict = offload.verdict()
     nothing = messages(verdict, Result.NOT_APPLICABLE)
     assert [message.partition(":")[0] for message in nothing] == ["cpu-tokens/1"]

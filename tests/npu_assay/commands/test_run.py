@@ -1,5 +1,6 @@
 """`npu-assay run` in an environment that needs no installation: our own Python and a scripted npu-smi."""
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -8,11 +9,12 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from planted_model import plant_model
 
 from npu_assay.commands import run as run_module
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
-from npu_assay.evidence.manifest import read_manifest
+from npu_assay.evidence.manifest import FileRecord, read_manifest
 from npu_assay.project import ROOT
 
 MAPPING = "NPU ID    Chip ID    Chip Logic ID    Chip Name\n0    0    0    Ascend 910B3\n"
@@ -128,6 +130,33 @@ def test_a_setting_reaches_the_manifest(assay):
     assert read_manifest(assay.out / "manifest.json").stage("one").settings == {"rounds": 5}
 
 
+def test_the_model_is_checked_hashed_and_on_record(assay, capsys):
+    folder = plant_model(assay.folder / "qwen", shards=2)
+    assert assay.run("--model", str(folder)) == 0
+    assert "model: Qwen2ForCausalLM, 6 files, 0.0 MB\n" in capsys.readouterr().out
+    model = read_manifest(assay.out / "manifest.json").model
+    assert (model.path, model.architectures, model.model_type) == (
+        str(folder),
+        ("Qwen2ForCausalLM",),
+        "qwen2",
+    )
+    shard = folder / "model-00002-of-00002.safetensors"
+    sha256 = hashlib.sha256(shard.read_bytes()).hexdigest()
+    assert model.files[shard.name] == FileRecord(sha256=sha256, size=shard.stat().st_size)
+
+    shard.unlink()
+    assay.out = assay.folder / "second"
+    assert assay.run("--model", str(folder)) == 2
+    assert capsys.readouterr().err == f"npu-assay: {shard}: missing; download the model again\n"
+    assert not assay.out.exists()
+
+
+def test_a_run_without_a_model_says_whose_it_is(assay, capsys):
+    assert assay.run() == 0
+    assert "model: a tiny one with random weights; --model DIR takes yours\n" in capsys.readouterr().out
+    assert read_manifest(assay.out / "manifest.json").model is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -141,7 +170,13 @@ def test_a_setting_reaches_the_manifest(assay):
         ),
         (["--stage", "nope"], 2, "has no stage 'nope'; there are: one, assay, two"),
         (["--set", "one.rouds=3"], 2, "stage one has no setting 'rouds'; there are: rounds"),
-        (["--model", "nowhere"], 2, "--model nowhere: no config.json there"),
+        (["--model", "nowhere"], 2, "--model nowhere: no such folder; name the folder of a model"),
+        (["--model", "/proc/self/fd"], 2, "--model /proc/self/fd: no config.json there"),
+        (
+            ["--model", "Qwen/Qwen2.5-1.5B-Instruct"],
+            2,
+            "type: hf download Qwen/Qwen2.5-1.5B-Instruct --local-dir DIR",
+        ),
         (["--model", "\udcff"], 2, "the path is no UTF-8, which manifest.json has to hold"),
         (["--out", "/proc/nowhere"], 2, "/proc/nowhere: no archive can be written here"),
         (["--out", "/dev/null/x"], 2, "/dev/null/x: no archive can be written here (Not a directory)"),

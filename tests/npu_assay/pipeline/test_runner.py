@@ -11,8 +11,8 @@ from npu_assay.errors import UnusableError
 from npu_assay.evidence.archive import Archive, check, create_archive
 from npu_assay.evidence.jsonlines import read_rows
 from npu_assay.evidence.junit import read_pytest_junit
+from npu_assay.evidence.manifest import ModelRecord, read_manifest
 from npu_assay.evidence.manifest import StageStatus as S
-from npu_assay.evidence.manifest import read_manifest
 
 
 def python(program: str) -> list[str]:
@@ -61,7 +61,8 @@ def test_a_stage_gets_what_the_architecture_promises(running):
         "v['cwd'] = os.getcwd(); print(json.dumps(v))"
     )
     stage = {"name": "one", "command": python(program), "settings": {"rounds": 3, "fast": False}}
-    running.run(running.plan(stage, settings=["one.rounds=5"], model=Path("/models/qwen")))
+    model = ModelRecord(path="/models/qwen", architectures=("Q",), model_type="q", files={})
+    running.run(running.plan(stage, settings=["one.rounds=5"], model=model))
     got, root = json.loads(running.log("one")), running.archive.root
     assert got["settings"] == {"rounds": 5, "fast": False, "model": "/models/qwen"}
     assert got["cwd"] == str(root / "work/one")
