@@ -21,12 +21,15 @@ from npu_assay.evidence.manifest import (
     StageStatus,
     write_manifest,
 )
+from npu_assay.evidence.plog import keep_plog
 from npu_assay.evidence.provenance import host_record, project_record
 from npu_assay.pipeline.command import fill_placeholders
 from npu_assay.pipeline.contract import judge_stage
 from npu_assay.pipeline.definition import Pipeline, Stage
+from npu_assay.pipeline.folder_limit import FolderLimit
 from npu_assay.pipeline.process import End, Limits, run_to_log
 from npu_assay.pipeline.progress import Progress
+from npu_assay.pipeline.run_folders import RunFolders
 from npu_assay.pipeline.selection import Settings
 from npu_assay.pipeline.stage_environment import StageEnvironment
 from npu_assay.project import ADAPTATIONS, SUITES
@@ -70,6 +73,7 @@ class Runner:
         self._environment = environment
         self._variables = environment.variables()
         self._archive = archive
+        self._folders = RunFolders(archive.work)
         self._progress = progress
         self._stop = stop
         self._records: dict[str, StageRecord] = {}
@@ -134,20 +138,23 @@ class Runner:
 
     def _run_stage(self, stage: Stage) -> StageRecord:
         self._progress.stage_started(stage.name)
-        scratch = self._archive.work / stage.name
-        scratch.mkdir()
+        folders = self._folders
+        folders.scratch(stage.name).mkdir()
         command = fill_placeholders(stage.command, self._placeholders(stage))
         started = datetime.now(UTC)
         ended = run_to_log(
             command,
-            folder=scratch,
-            variables=self._variables | self._stage_variables(stage),
+            folder=folders.scratch(stage.name),
+            variables=self._variables | folders.variables(stage.name) | self._stage_variables(stage),
             log=self._archive.stage_log(stage.name),
             limits=Limits(stage.timeout, stage.log_limit, self._plan.grace, self._plan.settle),
+            work=FolderLimit(folders.work, stage.work_limit),
             stop=self._stop,
             tick=self._progress.tick,
         )
-        archives.remove(scratch)
+        archives.remove(folders.scratch(stage.name))
+        if ended.end is End.WORK_LIMIT:
+            archives.remove(folders.caches)  # or the next stage would be ended for it
         if ended.end is End.LOG_UNWRITABLE:
             self._fatal = f"stage {stage.name}: its log can't be written: {ended.detail}; {_MAKE_ROOM}"
         self._interrupted |= ended.end is End.INTERRUPTED
@@ -157,6 +164,9 @@ class Runner:
                 StageStatus.FAIL,
                 f"left {special} in the archive, which is no regular file; removed",
             )
+        if status is StageStatus.FAIL:
+            keep_plog(self._archive, stage.name, folders.plog(stage.name))
+        archives.remove(folders.plog(stage.name))
         return StageRecord(
             name=stage.name,
             status=status,
@@ -183,7 +193,7 @@ class Runner:
 
     def _stage_variables(self, stage: Stage) -> dict[str, str]:
         model = self._plan.model.path if self._plan.model else None
-        settings = self._archive.work / f"{stage.name}.settings.json"
+        settings = self._folders.settings(stage.name)
         settings.write_text(json.dumps(self._plan.settings[stage.name] | {"model": model}))
         return {
             "NPU_ASSAY_ARCHIVE": str(self._archive.root),
@@ -194,8 +204,13 @@ class Runner:
         }
 
     def _remove_special_files(self) -> str:
-        """Remove what an archive can't hold; returns the first one's name, or nothing."""
-        special = archives.special_files(self._archive.root)
+        """Remove what an archive can't hold; returns the first one's name, or nothing.
+
+        The work folder is gone before the seal, and caches may hold links.
+        """
+        work = self._archive.work
+        found = archives.special_files(self._archive.root)
+        special = [path for path in found if work not in path.parents]
         for path in special:
             archives.remove(path)
         return str(special[0].relative_to(self._archive.root)) if special else ""

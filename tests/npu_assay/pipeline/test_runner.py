@@ -1,5 +1,6 @@
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -247,6 +248,97 @@ with interruptible() as interruption:
         stop=lambda: bool(interruption),
     )
 """
+
+
+PLACES = (
+    *("ASCEND_PROCESS_LOG_PATH", "ASCEND_CACHE_PATH", "TRITON_HOME", "TRITON_CACHE_DIR"),
+    *("TORCHINDUCTOR_CACHE_DIR", "VLLM_CACHE_ROOT"),
+)
+
+
+def test_logs_and_caches_of_a_stage_are_the_runs_and_gone_after_it(running, monkeypatch):
+    for name in PLACES:
+        monkeypatch.setenv(name, "/home/of/the/user")
+    monkeypatch.setenv("ASCEND_GLOBAL_LOG_LEVEL", "1")
+    program = (
+        f"import json, os; places = {{name: os.environ[name] for name in {PLACES}}};"
+        "[open(place + '/' + os.environ['NPU_ASSAY_STAGE'], 'w').close() for place in places.values()];"
+        "print(json.dumps([places, os.listdir(places['VLLM_CACHE_ROOT']), os.environ['HOME'],"
+        " os.environ['ASCEND_GLOBAL_LOG_LEVEL']]))"
+    )
+    stages = [{"name": name, "command": python(program)} for name in ("first", "second")]
+    assert statuses(running.run(running.plan(*stages))) == {"first": S.PASS, "second": S.PASS}
+    (places, _, home, level), (later_places, in_cache, _, _) = map(
+        json.loads, (running.log("first"), running.log("second"))
+    )
+    work = running.archive.work
+    assert all(Path(place).is_relative_to(work) for place in places.values())
+    assert (home, level) == (os.environ["HOME"], "1")
+    differing = {name for name in PLACES if places[name] != later_places[name]}
+    assert differing == {"ASCEND_PROCESS_LOG_PATH"}
+    assert sorted(in_cache) == ["first", "second"]
+    assert not work.exists()
+
+
+def test_a_link_in_a_cache_is_nothing_that_an_archive_could_hold(running):
+    program = "import os; os.symlink('/nowhere', os.environ['VLLM_CACHE_ROOT'] + '/link')"
+    assert statuses(running.run(running.plan({"name": "one", "command": python(program)}))) == {"one": S.PASS}
+    assert check(running.archive) == []
+
+
+WRITE_PLOG = (
+    "import os, sys; folder = os.environ['ASCEND_PROCESS_LOG_PATH'] + '/debug/plog';"
+    "os.makedirs(folder); open(folder + '/plog-7_2026.log', 'w').write('[ERROR] RUNTIME');"
+    "sys.exit({})"
+)
+
+
+def test_the_plog_of_a_stage_that_failed_is_kept_and_sealed(running):
+    manifest = running.run(
+        running.plan(
+            {"name": "good", "command": python(WRITE_PLOG.format(0))},
+            {"name": "bad", "command": python(WRITE_PLOG.format(1))},
+            {"name": "silent", "command": python("raise SystemExit(1)")},
+        )
+    )
+    assert statuses(manifest) == {"good": S.PASS, "bad": S.FAIL, "silent": S.FAIL}
+    root = running.archive.root
+    kept = [path.relative_to(root).as_posix() for path in (root / "plog").rglob("*") if path.is_file()]
+    assert kept == ["plog/bad/debug/plog/plog-7_2026.log"]
+    assert (root / kept[0]).read_text() == "[ERROR] RUNTIME"
+    assert f"  {kept[0]}\n" in running.archive.sums.read_text()
+    assert check(running.archive) == []
+
+
+FILL = "import os, time; open(os.environ['VLLM_CACHE_ROOT'] + '/big', 'wb').write(bytes({})); time.sleep({})"
+
+
+def test_a_stage_that_fills_the_work_folder_is_ended_and_the_next_one_has_room(running):
+    limit = {"work_limit": 8 << 20}  # 1 MiB of it is what sealing needs
+    manifest = running.run(
+        running.plan(
+            {"name": "little", "command": python(FILL.format(4 << 20, 2))} | limit,
+            {"name": "much", "command": python(FILL.format(9 << 20, 1000))} | limit,
+            {"name": "later", "command": python(FILL.format(4 << 20, 2))} | limit,
+        )
+    )
+    assert statuses(manifest) == {"little": S.PASS, "much": S.FAIL, "later": S.PASS}
+    assert manifest.stage("much").reason == (
+        "the run's scratch files, and its logs and caches of CANN, Triton and vLLM, took more than"
+        f" {8 << 20} bytes"
+    )
+
+
+def test_no_stage_dumps_its_core(running):
+    program = "import resource; print(resource.getrlimit(resource.RLIMIT_CORE)[0])"
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+    try:
+        running.run(running.plan({"name": "one", "command": python(program)}))
+        assert resource.getrlimit(resource.RLIMIT_CORE) == (before[1], before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
+    assert running.log("one") == b"0\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
