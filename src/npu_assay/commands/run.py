@@ -1,5 +1,6 @@
 """`npu-assay run`: the main job."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,9 +19,9 @@ from npu_assay.claims.published import RULES_OF_PIPELINE
 from npu_assay.claims.verdict import verify
 from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
+from npu_assay.commands.run_dies import device_record, dies_line, require_cann, taken_dies
 from npu_assay.commands.run_model import record_model, say_model
 from npu_assay.device.kind import Wanted, choose_kind
-from npu_assay.device.query import NpuSmi
 from npu_assay.environment.ascend_binding import rebuilt_files
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
@@ -32,6 +33,7 @@ from npu_assay.evidence.archive import Archive, create_archive, discard, printab
 from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
 from npu_assay.model.folder import check_model
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
+from npu_assay.pipeline.dies import dies_of_run
 from npu_assay.pipeline.interruption import interruptible
 from npu_assay.pipeline.progress import progress_on
 from npu_assay.pipeline.runner import Runner, RunPlan
@@ -63,6 +65,7 @@ DEFAULT_PIPELINE = "kv-offload"
 @click.option(
     "--set", "assignments", multiple=True, metavar="STAGE.KEY=VALUE", help="Change a setting; repeatable."
 )
+@click.option("--dev", type=click.Path(path_type=Path), default=Path("/dev"), hidden=True)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -76,6 +79,7 @@ def run(
     stages: tuple[str, ...],
     model_folder: Path | None,
     assignments: tuple[str, ...],
+    dev: Path,
     out: Path | None,
 ) -> None:
     """Run a pipeline in an environment and leave an archive of it.
@@ -93,27 +97,37 @@ def run(
     if model_folder is not None:
         _check_encoding(model_folder.absolute())
     model = None if model_folder is None else check_model(model_folder)
-    kind, why = choose_kind(cast(Wanted, wanted))
-    archive = create_archive(folder)
-
+    kind, why = choose_kind(cast(Wanted, wanted), dev)
+    environment = Environment.of(lock, kind)
+    dies = dies_of_run(pipeline, chosen, settings)
     console = Console()
-    console.print(f"device: {why}", highlight=False, soft_wrap=True)
-    say_model(console, model)
-    with _discarded_on_failure(archive):
-        environment = Environment.of(lock, kind)
-        install(environment, EchoProgress())
-        plan = RunPlan(
-            pipeline=pipeline,
-            pipeline_sha256=pipeline_sha256,
-            environment=_record_of(environment.variant, environment.site_packages),
-            chosen=chosen,
-            settings=settings,
-            device_kind=kind,
-            dies=NpuSmi(environment.variables()).count_dies(),
-            model=None if model is None else record_model(console, model),
-        )
-    with _in_use(environment), interruptible() as interruption:
-        manifest = Runner(plan, environment, archive, progress_on(console), lambda: bool(interruption)).run()
+    with ExitStack() as held:
+        if kind == "hardware":  # what is in the way shows before anything is made
+            require_cann(environment)
+            taken = held.enter_context(taken_dies(dies, os.environ, dev))
+        archive = create_archive(folder)
+        console.print(f"device: {why}", highlight=False, soft_wrap=True)
+        say_model(console, model)
+        with _discarded_on_failure(archive):
+            install(environment, EchoProgress())
+            if kind == "emulated":  # the locks are the run's own: so are the dies
+                locks = archive.work / "dies.locks"
+                taken = held.enter_context(taken_dies(dies, environment.variables(), dev, locks))
+            console.print(dies_line(taken), highlight=False, soft_wrap=True)
+            plan = RunPlan(
+                pipeline=pipeline,
+                pipeline_sha256=pipeline_sha256,
+                environment=_record_of(environment.variant, environment.site_packages),
+                chosen=chosen,
+                settings=settings,
+                device=device_record(kind, taken),
+                locks=taken.descriptors,
+                model_infos=environment.model_infos,
+                model=None if model is None else record_model(console, model),
+            )
+        with _in_use(environment), interruptible() as interruption:
+            progress = progress_on(console)
+            manifest = Runner(plan, environment, archive, progress, lambda: bool(interruption)).run()
     sys.exit(_conclude(console, archive, manifest))
 
 

@@ -116,6 +116,11 @@ class Environment(VenvFolder):
         """The folder for PYTHONPATH that has the plug-in and its dist-info."""
         return self.adaptations_folder / "site"
 
+    @property
+    def model_infos(self) -> Path:
+        """For what vLLM finds out of the model classes of this environment."""
+        return self.root / "model-infos"
+
     def is_made(self) -> bool:
         """Whether the venv is whole, and the Python it was made with is still there."""
         return is_complete(self.root) and self.python.exists()

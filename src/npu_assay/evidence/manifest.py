@@ -86,11 +86,30 @@ class EnvironmentRecord(_Strict):
     """File, below site-packages, that was compiled here in place of its wheel's -> sha256."""
 
 
+class DieRecord(_Strict):
+    """A die, as npu-smi showed it when the run took it; null for what it does not show."""
+
+    npu_id: int | None
+    chip_id: int | None
+    logical_id: int | None
+    """By which ASCEND_RT_VISIBLE_DEVICES names it."""
+    physical_id: int | None = None
+    bus_id: str | None = None
+    name: str | None = None
+
+    @property
+    def place(self) -> str:
+        """What to call it in a sentence, as in `NPU 0 chip 0`."""
+        return f"NPU {self.npu_id}" + ("" if self.chip_id is None else f" chip {self.chip_id}")
+
+
 class DeviceRecord(_Strict):
-    """What kind of device the run used, and how many dies of it there were."""
+    """What kind of device the run used, and which dies: those that it had taken for itself."""
 
     kind: Literal["emulated", "hardware"]
-    dies: int
+    dies: tuple[DieRecord, ...]
+    visible_devices: str | None
+    """ASCEND_RT_VISIBLE_DEVICES of its stages; null where none of them needed a die."""
 
 
 class FileRecord(_Strict):

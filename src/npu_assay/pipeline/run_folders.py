@@ -19,6 +19,7 @@ ASCEND_WORK_PATH; triton/runtime/cache.py; torch/_inductor/runtime/cache_dir_uti
 documents letters, digits, `_`, `-` and `.` for its paths: an archive elsewhere may have no log of it.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,10 @@ class RunFolders:
     """The folders of a run in its work folder; no stage's name has a dot in it, as theirs have."""
 
     work: Path
+    model_infos: Path | None = None
+    """A folder that outlives the run, for what vLLM's registry finds out of model classes: by the digest of
+    the class's file, in a process of its own that takes some ten seconds. None: found out anew.
+    """
 
     @property
     def caches(self) -> Path:
@@ -60,4 +65,9 @@ class RunFolders:
         }
         for folder in places.values():
             folder.mkdir(parents=True, exist_ok=True)
+        link = places["VLLM_CACHE_ROOT"] / "modelinfos"  # vllm/model_executor/models/registry.py
+        if self.model_infos is not None and not link.exists():
+            with suppress(OSError):  # an environment that this user may not write, or a second stage
+                self.model_infos.mkdir(exist_ok=True)
+                link.symlink_to(self.model_infos)
         return {name: str(folder) for name, folder in places.items()}

@@ -5,8 +5,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from pathlib import Path
 
+from npu_assay.device.visible import RT_VISIBLE_DEVICES
 from npu_assay.errors import UnusableError
 from npu_assay.evidence import archive as archives
 from npu_assay.evidence.archive import Archive
@@ -26,6 +27,7 @@ from npu_assay.evidence.provenance import host_record, project_record
 from npu_assay.pipeline.command import fill_placeholders
 from npu_assay.pipeline.contract import judge_stage
 from npu_assay.pipeline.definition import Pipeline, Stage
+from npu_assay.pipeline.dies import dies_of
 from npu_assay.pipeline.folder_limit import FolderLimit
 from npu_assay.pipeline.process import End, Limits, run_to_log
 from npu_assay.pipeline.progress import Progress
@@ -49,10 +51,13 @@ class RunPlan:
     chosen: frozenset[str]
     """Names of the stages to run; the others are recorded as `not run`."""
     settings: Settings
-    device_kind: Literal["emulated", "hardware"]
-    dies: int
+    device: DeviceRecord
+    locks: tuple[int, ...] = ()
+    """Descriptors of the dies' locks. Stages inherit them, so that a die is free when nothing runs on it."""
     model: ModelRecord | None = None
     """None: the suites make a tiny one."""
+    model_infos: Path | None = None
+    """See `pipeline.run_folders`."""
     grace: float = 10.0
     settle: float = 3.0
     """See `pipeline.process.Limits`."""
@@ -72,8 +77,10 @@ class Runner:
         self._plan = plan
         self._environment = environment
         self._variables = environment.variables()
+        if plan.device.visible_devices is not None:
+            self._variables[RT_VISIBLE_DEVICES] = plan.device.visible_devices
         self._archive = archive
-        self._folders = RunFolders(archive.work)
+        self._folders = RunFolders(archive.work, plan.model_infos)
         self._progress = progress
         self._stop = stop
         self._records: dict[str, StageRecord] = {}
@@ -126,8 +133,9 @@ class Runner:
         return StageRecord(name=stage.name, settings=settings, status=StageStatus.FAIL, reason=self._fatal)
 
     def _obstacle(self, stage: Stage) -> tuple[StageStatus, str] | None:
-        if stage.dies > self._plan.dies:
-            return StageStatus.NOT_APPLICABLE, f"needs {stage.dies} dies, this run has {self._plan.dies}"
+        needed, there = dies_of(stage, self._plan.settings), len(self._plan.device.dies)
+        if needed > there:
+            return StageStatus.NOT_APPLICABLE, f"needs {needed} dies, this run has {there}"
         for need in stage.needs:
             status = self._records[need].status
             if status is StageStatus.NOT_APPLICABLE:
@@ -148,6 +156,7 @@ class Runner:
             variables=self._variables | folders.variables(stage.name) | self._stage_variables(stage),
             log=self._archive.stage_log(stage.name),
             limits=Limits(stage.timeout, stage.log_limit, self._plan.grace, self._plan.settle),
+            keep_open=self._plan.locks,
             work=FolderLimit(folders.work, stage.work_limit),
             stop=self._stop,
             tick=self._progress.tick,
@@ -200,7 +209,7 @@ class Runner:
             "NPU_ASSAY_RESULTS": str(self._archive.results),
             "NPU_ASSAY_STAGE": stage.name,
             "NPU_ASSAY_SETTINGS": str(settings),
-            "NPU_ASSAY_DEVICE_KIND": self._plan.device_kind,
+            "NPU_ASSAY_DEVICE_KIND": self._plan.device.kind,
         }
 
     def _remove_special_files(self) -> str:
@@ -221,7 +230,7 @@ class Runner:
         manifest = Manifest(
             pipeline=PipelineRecord(name=self._plan.pipeline.name, sha256=self._plan.pipeline_sha256),
             environment=self._plan.environment,
-            device=DeviceRecord(kind=self._plan.device_kind, dies=self._plan.dies),
+            device=self._plan.device,
             model=self._plan.model,
             project=project_record(),
             host=host_record(),

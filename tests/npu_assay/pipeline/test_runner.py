@@ -1,9 +1,11 @@
+import fcntl
 import json
 import os
 import resource
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -51,7 +53,7 @@ def test_a_run_leaves_a_sealed_archive(running):
     assert read_manifest(running.archive.manifest).stages[0].settings == {"rounds": 3}
     written = json.loads(running.archive.manifest.read_text())
     assert written["schema_version"] == 1
-    assert written["device"] == {"kind": "emulated", "dies": 1}
+    assert written["device"]["dies"][0]["logical_id"] == 0
     assert written["started"].endswith("Z")
     assert [case.name for case in read_pytest_junit(running.archive.junit)] == ["demo (EMULATED)::one"]
 
@@ -236,6 +238,7 @@ def test_a_really_full_disk(running, tmp_path, size, is_kept):
 
 RUN_UNTIL_SIGNALLED = """
 import sys
+import time
 from pathlib import Path
 sys.path.insert(0, {here!r})
 from small_pipelines import Running
@@ -339,6 +342,48 @@ def test_no_stage_dumps_its_core(running):
     finally:
         resource.setrlimit(resource.RLIMIT_CORE, before)
     assert running.log("one") == b"0\n"
+
+
+KILLED_WITH_A_LOCK = """
+import fcntl, sys
+from pathlib import Path
+sys.path.insert(0, {here!r})
+from small_pipelines import Running
+running = Running(Path({folder!r}))
+lock = open({lock!r}, "w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+endless = "import os, time; os.write(1, b'%d' % os.getpid()); time.sleep(1000)"
+stage = {{"name": "endless", "command": ["{{python}}", "-c", endless]}}
+running.run(running.plan(stage, locks=(lock.fileno(),)))
+"""
+
+
+def is_locked(path: Path) -> bool:
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
+def test_a_die_stays_locked_while_a_stage_of_a_killed_run_lives(tmp_path):
+    lock = tmp_path / "die.lock"
+    lock.touch()
+    assert not is_locked(lock)
+    program = KILLED_WITH_A_LOCK.format(here=str(Path(__file__).parent), folder=str(tmp_path), lock=str(lock))
+    runner = subprocess.Popen([sys.executable, "-c", program])
+    log = tmp_path / "run/stages/endless.log"
+    while not (log.exists() and log.stat().st_size):
+        assert runner.poll() is None
+    runner.kill()
+    runner.wait()
+    stage = int(log.read_bytes())
+    assert is_locked(lock)
+    os.kill(stage, signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while is_locked(lock):
+        assert time.monotonic() < deadline
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
