@@ -102,3 +102,23 @@ def test_a_cann_of_another_build_is_refused_before_a_die_is_taken(
     assert said.endswith("mend that, or run without the NPU: --device emulated\n")
     assert not (tmp_path / "run").exists()
     assert not host.locks.exists()
+
+
+@pytest.mark.parametrize("visible", [None, "1"])
+def test_stages_see_the_taken_dies_alone_on_the_emulator_too(
+    environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visible: str | None
+) -> None:
+    monkeypatch.setattr(run_module.Environment, "of", lambda lock, kind: environment)
+    monkeypatch.setenv("EMUCANN_DEVICES", "2")
+    monkeypatch.delenv("ASCEND_RT_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("ASCEND_RT_VISIBLE_DEVICES", visible)
+    words = ["run", "--device", "emulated", "--stage", "versions-and-paths", "--out", str(tmp_path / "run")]
+    monkeypatch.setattr(sys, "argv", ["npu-assay", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    device = read_manifest(tmp_path / "run/manifest.json").device
+    assert (device.kind, device.visible_devices, len(device.dies)) == ("emulated", visible or "0", 1)
+    log = (tmp_path / "run/stages/versions-and-paths.log").read_text()
+    assert "device: 1 x Ascend910B3, emulated\n" in log
