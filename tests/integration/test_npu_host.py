@@ -29,8 +29,11 @@ STAGES = ("cann", "versions-and-paths", "health", "health-after")
 @pytest.fixture
 def host(environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlantedNpuHost:
     host = PlantedNpuHost(tmp_path / "host", environment.cann.root)
-    hardware = replace(environment, variant=Variant.of(environment.lock, "hardware"))
-    monkeypatch.setattr(run_module.Environment, "of", lambda lock, kind: hardware)
+    hardware, emulated = (Variant.of(environment.lock, kind) for kind in ("hardware", "emulated"))
+    own = {"vllm-ascend": emulated.components["vllm-ascend"]}  # a wheel, so that nothing is compiled
+    variant = replace(hardware, components={**hardware.components, **own})
+    on_host = replace(environment, variant=variant)
+    monkeypatch.setattr(run_module.Environment, "of", lambda lock, kind: on_host)
     monkeypatch.setattr(run_module, "install", lambda environment, progress: None)
     for name, value in host.variables.items():
         monkeypatch.setenv(name, value)
