@@ -55,8 +55,12 @@ class PlantedNpuHost:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a shell on this host has set, beside PATH."""
-        return {"ASCEND_HOME_PATH": str(self.root / "cann"), "NPU_ASSAY_LOCKS": str(self.locks)}
+        """What a shell on this host has set, beside PATH; and how many devices its CANN emulates."""
+        return {
+            "ASCEND_HOME_PATH": str(self.root / "cann"),
+            "NPU_ASSAY_LOCKS": str(self.locks),
+            "EMUCANN_DEVICES": "8",
+        }
 
     def _relabel(self) -> None:
         toolkit = self.root / "cann" / _ARCH / "ascend_toolkit_install.info"
