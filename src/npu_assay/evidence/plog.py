@@ -7,7 +7,8 @@ CANN writes `debug/plog/plog-<pid>_<time>.log`, `run/plog/...`, `debug/device-<i
 from dataclasses import dataclass
 from pathlib import Path
 
-from npu_assay.evidence.archive import Archive, printable
+from npu_assay.evidence.archive import Archive
+from npu_assay.printable import printable
 
 #: Of one stage's logs, in bytes.
 MOST_BYTES = 64 << 20
