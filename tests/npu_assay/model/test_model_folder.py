@@ -235,8 +235,7 @@ def test_no_header_is_worse_than_wrong(header):
     data = len(header).to_bytes(8, "little") + header
     try:
         read = parse_header(data)
-    except ValueError as error:
-        assert str(error).startswith("its header")
-    else:
-        assert read.tensors
-        assert read.file_bytes >= len(data)
+    except ValueError:
+        return
+    assert read.tensors
+    assert read.file_bytes >= len(data)
