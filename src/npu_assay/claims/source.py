@@ -43,16 +43,17 @@ class SourceRule(Rule):
 
     def _tree(self, case: Case, listing: Listing) -> Finding:
         record = case.manifest.source
-        if (listing.sha256, len(listing.files)) == (record.tree_sha256, record.files):
-            return self.passed(
-                f"the listing of {record.files} files is {record.tree_sha256}", _LISTING, _MANIFEST
+        if (listing.sha256, len(listing.files)) != (record.tree_sha256, record.files):
+            return self.failed(
+                f"the listing is {listing.sha256} of {len(listing.files)} files, the manifest says"
+                f" {record.tree_sha256} of {record.files}",
+                _LISTING,
+                _MANIFEST,
             )
-        return self.failed(
-            f"the listing is {listing.sha256} of {len(listing.files)} files, the manifest says"
-            f" {record.tree_sha256} of {record.files}",
-            _LISTING,
-            _MANIFEST,
-        )
+        if record.own_version is not None and not record.version.endswith(record.own_version):
+            return self.failed(f"version {record.version} does not end with {record.own_version}", _MANIFEST)
+        message = f"the listing of {record.files} files is {record.tree_sha256}"
+        return self.passed(message, _LISTING, _MANIFEST)
 
     def _patches(self, case: Case) -> Iterator[Finding]:
         folder = case.archive.source.patches
