@@ -43,16 +43,17 @@ class SourceRule(Rule):
 
     def _tree(self, case: Case, listing: Listing) -> Finding:
         record = case.manifest.source
-        if (listing.sha256, len(listing.files)) == (record.tree_sha256, record.files):
-            return self.passed(
-                f"the listing of {record.files} files is {record.tree_sha256}", _LISTING, _MANIFEST
+        if (listing.sha256, len(listing.files)) != (record.tree_sha256, record.files):
+            return self.failed(
+                f"the listing is {listing.sha256} of {len(listing.files)} files, the manifest says"
+                f" {record.tree_sha256} of {record.files}",
+                _LISTING,
+                _MANIFEST,
             )
-        return self.failed(
-            f"the listing is {listing.sha256} of {len(listing.files)} files, the manifest says"
-            f" {record.tree_sha256} of {record.files}",
-            _LISTING,
-            _MANIFEST,
-        )
+        if record.own_version is not None and not record.version.endswith(record.own_version):
+            return self.failed(f"version {record.version} does not end with {record.own_version}", _MANIFEST)
+        message = f"the listing of {record.files} files is {record.tree_sha256}"
+        return self.passed(message, _LISTING, _MANIFEST)
 
     def _patches(self, case: Case) -> Iterator[Finding]:
         folder = case.archive.source.patches
@@ -74,13 +75,13 @@ class SourceRule(Rule):
             yield self.passed("native parts: those of the lock's own vllm-ascend", _MANIFEST)
             return
         if case.manifest.device.kind == "hardware":
-            yield self.not_applicable("native parts: compiled for the NPU, so not compared", _MANIFEST)
+            yield self.not_applicable("native parts: compiled for the NPU", _MANIFEST)
             return
         ours = compiled_parts(listing) if record.kind == "wheel" else native_parts(listing)
         different = differences(ours, read_listing(case.archive.source.base))
         for name in different:
             yield self.inconclusive(
-                f"{name} differs from the lock's own, whose compiled parts ran: what it changes was not tried",
+                f"{name} differs from the lock's own, whose compiled parts ran: it was not tried",
                 _LISTING,
                 _BASE,
             )

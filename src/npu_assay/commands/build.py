@@ -19,7 +19,6 @@ from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
 from npu_assay.errors import InconclusiveError, UsageError
 from npu_assay.printable import printable
 from npu_assay.source.archived import ArchivedSource, read_listing, read_record
-from npu_assay.source.record import SourceRecord
 from npu_assay.source.tree import find_tree
 
 _NAMES_SHOWN = 3
@@ -71,7 +70,7 @@ def _archived(environment: Environment, where: ArchivedSource) -> RunSource:
 def _build(source: RunSource) -> None:
     """Build, and say what it is. Raises InconclusiveError where native parts are not what runs."""
     record = source.tree.record
-    click.echo(f"vllm-ascend {record.version}: {describe(record)}")
+    click.echo(record.summary)
     click.echo(f"tree: {record.files} files, sha256 {record.tree_sha256}")
     for note in record.notes:
         click.echo(f"note: {note}")
@@ -83,15 +82,6 @@ def _build(source: RunSource) -> None:
     click.echo(str(folder / "site"))
     if source.base is not None:
         require_same_native(native_differences(source.tree, source.base))
-
-
-def describe(record: SourceRecord) -> str:
-    """Where it comes from, in one line."""
-    commit = "" if record.commit is None else f", commit {record.commit}{' and changes' * bool(record.dirty)}"
-    sha256 = "" if record.sha256 is None else f", sha256 {record.sha256}"
-    count = len(record.patches)
-    patches = f", {count} patch{'es' * (count > 1)}" if count else ""
-    return f"{printable(record.given)}{commit}{sha256}{patches} (version from {record.version_from})"
 
 
 def require_same_native(different: list[str]) -> None:

@@ -122,7 +122,7 @@ def run(
             install(environment, progress)
             of_run = run_source(request, named, environment, progress.note)
             environment = of_run.environment
-            record_source(archive, of_run)
+            record_source(archive, of_run, progress.note)
             build_before(of_run, chosen, progress.note)
             if kind == "emulated":  # the locks are the run's own: so are the dies
                 locks = archive.work / "dies.locks"

@@ -28,9 +28,14 @@ def requested(
     return read_request(named, [folder / patch for patch in of_pipeline.patches])
 
 
-def record_source(archive: Archive, source: RunSource) -> None:
-    """Write the archive's source/."""
+def record_source(archive: Archive, source: RunSource, say: Say) -> None:
+    """Write the archive's source/, and say what is not the lock's own, with all there is to know about it."""
     write_source(archive.source, source.tree, source.patches, source.base)
+    record = source.tree.record
+    if not record.is_locks:
+        say(record.summary)
+    for note in record.notes:
+        say(f"note: {note}")
 
 
 def build_before(source: RunSource, chosen: frozenset[str], say: Say) -> None:

@@ -4,7 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from npu_assay.printable import printable
 from npu_assay.source.origin import Kind
+from npu_assay.source.version import local_part
 from npu_assay.strict import Strict
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -42,6 +44,21 @@ class SourceRecord(Strict):
     version_from: str
     """Where its public part comes from."""
     notes: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        """Version and origin, in one line."""
+        commit = "" if self.commit is None else f", commit {self.commit}{' and changes' * bool(self.dirty)}"
+        sha256 = "" if self.sha256 is None else f", sha256 {self.sha256}"
+        count = len(self.patches)
+        patches = f", {count} patch{'es' * (count > 1)}" if count else ""
+        origin = f"{printable(self.given)}{commit}{sha256}{patches}"
+        return f"vllm-ascend {self.version}: {origin} (version from {self.version_from})"
+
+    @property
+    def own_version(self) -> str | None:
+        """What the version of a tree of the run's own ends with; None for the lock's and for wheels."""
+        return None if self.kind in ("lock", "wheel") else local_part(self.tree_sha256)
 
     @property
     def is_locks(self) -> bool:

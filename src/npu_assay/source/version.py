@@ -37,8 +37,13 @@ def tree_version(tree: Path, tree_sha256: str, origin: Origin, lock_version: str
             public = Version(text or "").public
         except InvalidVersion:
             continue
-        return TreeVersion(f"{public}+tree.{tree_sha256[:_HASH_DIGITS]}", read_from)
+        return TreeVersion(f"{public}{local_part(tree_sha256)}", read_from)
     raise UsageError(f"{lock_version}: the lock's version of vllm-ascend is no version")
+
+
+def local_part(tree_sha256: str) -> str:
+    """The end of a build's version that says which tree it is of."""
+    return f"+tree.{tree_sha256[:_HASH_DIGITS]}"
 
 
 def _of_wheel(tree: Path, origin: Origin) -> str:

@@ -9,7 +9,7 @@ import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from npu_assay.errors import UsageError
 from npu_assay.printable import printable
@@ -92,7 +92,7 @@ def _files_of(folder: Path, below: str = "") -> _Checkout:
             inner = _files_of(folder / name, f"{below}{name}/")
             files |= dict.fromkeys(inner.files)
             notes += inner.notes
-        elif os.path.lexists(folder / name):  # else it was deleted
+        elif _stands(folder, name):  # else it was deleted
             files[below + name] = None
     for name in _fields(git(["ls-files", "-z", "--others", "--exclude-standard"], folder=folder)):
         if name.endswith("/"):
@@ -100,6 +100,12 @@ def _files_of(folder: Path, below: str = "") -> _Checkout:
         else:
             files[below + name] = None
     return _Checkout(tuple(files), tuple(notes))
+
+
+def _stands(folder: Path, name: str) -> bool:
+    """Whether the file is there itself, and not behind a link that took the place of its folder."""
+    parents = list(PurePosixPath(name).parents)[:-1]
+    return os.path.lexists(folder / name) and not any((folder / parent).is_symlink() for parent in parents)
 
 
 def _fields(output: bytes) -> list[str]:

@@ -48,6 +48,10 @@ FAULTS: dict[str, tuple[Change, str]] = {
         lambda run: run.write_tree(PATCHED, PATCHES, base=TREE, tree_sha256="3" * 64),
         "source/1: the listing is ",
     ),
+    "the version of another tree": (
+        lambda run: run.write_tree(PATCHED, PATCHES, base=TREE, version="0.18.0+tree.000000000000"),
+        "source/1: version 0.18.0+tree.000000000000 does not end with +tree.",
+    ),
     "a changed patch": (
         lambda run: run.write("source/patches/0001-utils.patch", "another patch"),
         "source/1: patch utils.patch is ",

@@ -174,6 +174,21 @@ def test_links_out_of_the_folder_are_refused(tmp_path, target):
         export_folder(folder, tmp_path / "again")
 
 
+def test_a_link_in_the_place_of_a_tracked_folder_is_a_link(tmp_path):
+    folder = checkout(tmp_path / "tree")
+    (folder / "csrc").rename(folder / "native")
+    (folder / "csrc").symlink_to("native")
+    _, files = export(folder, tmp_path)
+    assert {name for name in files if name.startswith("native/")} == {"native/ops.cpp", "native/build.sh"}
+    assert (tmp_path / "out/csrc").readlink() == Path("native")
+    (folder / "native").rename(tmp_path / "outside")
+    (folder / "csrc").unlink()
+    (folder / "csrc").symlink_to(tmp_path / "outside")
+    (tmp_path / "again").mkdir()
+    with pytest.raises(UsageError, match=r"csrc: a link to .*outside, outside of the tree"):
+        export_folder(folder, tmp_path / "again")
+
+
 def test_a_git_that_does_not_answer_is_one_line(tmp_path):
     folder = checkout(tmp_path / "tree")
     assert export(folder, tmp_path)[1] == FILES
