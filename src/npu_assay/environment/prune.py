@@ -1,6 +1,6 @@
-"""What is in the cache that nothing needs: environments, emulator builds and plug-ins of other contents.
+"""What is in the cache that nothing needs: what other locks and checkouts made, and what runs left.
 
-Only folders right below the cache's own three are looked at. One whose lock is held (somebody makes it, or a
+Only folders right below the cache's own are looked at. One whose lock is held (somebody makes it, or a
 run uses it), or that a process has in its command line, libraries, variables or as its place, is in use and
 stays. Relative paths and links count as what they mean.
 """
@@ -14,12 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from npu_assay.cache import COMPLETE
+from npu_assay.cache import COMPLETE, is_complete
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import Kind, load_lock, lock_names
 from npu_assay.errors import UnusableError
 
-FOLDERS = ("environments", "emulator", "adaptations")
+#: What runs of a vllm-ascend of one's own leave. No lock names it, so it goes unless it is in use.
+OF_RUNS = ("trees", "builds", "native", "repositories")
+FOLDERS = ("environments", "emulator", "adaptations", *OF_RUNS)
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,9 @@ def needed(cache: Path, environments: Iterable[Environment]) -> set[Path]:
     found: set[Path] = set()
     for environment in environments:
         found |= {environment.root, environment.adaptations_folder}
+        # One that is not made yet will be by a stage of the run, which has to have its lock.
+        if environment.tree is not None and is_complete(environment.build_folder):
+            found.add(environment.build_folder)
         if environment.variant.provider == "emulated":
             found.add(environment.cann.root.parent)
     return {path for path in found if path.is_relative_to(cache)}
@@ -167,7 +172,11 @@ def _made(path: Path) -> float:
 def _why(path: Path, needed: set[Path]) -> str:
     if path in needed or path.name.startswith(_OF_BENCHMARKS):
         return "this checkout's"
-    return "no lock or source of this checkout names it" if (path / COMPLETE).exists() else "half-made"
+    if not (path / COMPLETE).exists():
+        return "half-made"
+    if path.parent.name in OF_RUNS:
+        return "of a vllm-ascend of one's own; made again when a run asks for it"
+    return "no lock or source of this checkout names it"
 
 
 def _size(path: Path) -> int:

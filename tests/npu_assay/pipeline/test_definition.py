@@ -1,7 +1,7 @@
 import pytest
 
 from npu_assay.errors import UsageError
-from npu_assay.pipeline.definition import find_pipeline, load_pipeline
+from npu_assay.pipeline.definition import VllmAscend, find_pipeline, load_pipeline
 from npu_assay.project import PIPELINES
 
 GOOD = """
@@ -67,14 +67,28 @@ def test_a_pipeline_is_found_by_name_or_by_path(tmp_path):
         load_pipeline(tmp_path / "my.toml")
 
 
+def test_a_pipeline_may_name_its_vllm_ascend(tmp_path):
+    stage = '[[stage]]\nname = "one"\ncommand = ["{python}"]\ntimeout = 1\n'
+    path = tmp_path / "own.toml"
+    path.write_text(f'name = "own"\n{stage}')
+    assert load_pipeline(path)[0].vllm_ascend == VllmAscend(source=None, patches=[])
+    path.write_text(f'name = "own"\n[vllm-ascend]\nsource = "../tree"\npatches = ["a.patch"]\n{stage}')
+    assert load_pipeline(path)[0].vllm_ascend == VllmAscend(source="../tree", patches=["a.patch"])
+    path.write_text(f'name = "own"\n[vllm-ascend]\nsources = "../tree"\n{stage}')
+    with pytest.raises(UsageError, match=r"vllm-ascend\.sources: Extra inputs are not permitted"):
+        load_pipeline(path)
+
+
 def test_kv_offload_has_the_stages_of_the_published_result_in_order():
     pipeline, _ = load_pipeline(PIPELINES / "kv-offload.toml")
     assert pipeline.stage_names == [
         "cann",
+        "build",
         "versions-and-paths",
         "health",
         "ruff",
         "compileall",
+        "vllm-ascend-ut",
         "unit",
         "native-transfer",
         "native-high-level",
