@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from npu_assay.errors import UnusableError
 
@@ -67,6 +68,12 @@ def is_complete(folder: Path) -> bool:
 def mark_complete(folder: Path, facts: Mapping[str, object]) -> None:
     """Write `complete.json`, atomically: from now on the folder is whole."""
     write_json(folder / COMPLETE, facts)
+
+
+def facts_of(folder: Path) -> dict[str, Any]:
+    """What complete.json of a whole folder says."""
+    facts: dict[str, Any] = json.loads((folder / COMPLETE).read_bytes())
+    return facts
 
 
 def write_json(path: Path, facts: Mapping[str, object]) -> None:

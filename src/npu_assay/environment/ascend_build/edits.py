@@ -78,14 +78,15 @@ _WITHOUT_PKG_INC = (
 _PKG_INC = "$<BUILD_INTERFACE:${ASCEND_CANN_PACKAGE_PATH}/${CMAKE_SYSTEM_PROCESSOR}-linux/pkg_inc>"
 
 
-def apply_edits(tree: Path, here: Surroundings) -> tuple[Edited, ...]:
-    """Make in `tree`, a copy, the edits that it needs; nothing the second time.
+def apply_edits(tree: Path, here: Surroundings, *, write: bool = True) -> tuple[Edited, ...]:
+    """Make in `tree`, a copy, the edits that it needs; nothing the second time. Without `write`: tell them only.
 
     Raises UnusableError, before anything is written, where a place can't be found unambiguously.
     """
     pending = [(edit, *changed) for edit in edits_for(here) if (changed := _changed(tree, edit))]
-    for edit, _, after in pending:
-        (tree / edit.path).write_bytes(after)
+    if write:
+        for edit, _, after in pending:
+            (tree / edit.path).write_bytes(after)
     return tuple(
         Edited(edit.path, hashlib.sha256(before).hexdigest(), hashlib.sha256(after).hexdigest(), edit.why)
         for edit, before, after in pending
