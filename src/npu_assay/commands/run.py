@@ -18,16 +18,19 @@ from npu_assay.claims.published import RULES_OF_PIPELINE
 from npu_assay.claims.verdict import verify
 from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
+from npu_assay.commands.run_source import build_before, record_source, requested
+from npu_assay.commands.source_options import source_options
 from npu_assay.device.kind import Wanted, choose_kind
 from npu_assay.device.query import NpuSmi
 from npu_assay.environment.ascend_binding import rebuilt_files
+from npu_assay.environment.ascend_build.request import named_tree, run_source
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
 from npu_assay.environment.prune import needed
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UsageError
-from npu_assay.evidence.archive import Archive, create_archive, discard, printable
+from npu_assay.evidence.archive import Archive, create_archive, discard
 from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
 from npu_assay.pipeline.interruption import interruptible
@@ -35,6 +38,7 @@ from npu_assay.pipeline.progress import progress_on
 from npu_assay.pipeline.runner import Runner, RunPlan
 from npu_assay.pipeline.selection import apply_settings, choose_stages
 from npu_assay.pipeline.summary import exit_code_of, summary_line, summary_table
+from npu_assay.printable import printable
 from npu_assay.project import PIPELINES
 
 DEFAULT_PIPELINE = "kv-offload"
@@ -57,6 +61,7 @@ DEFAULT_PIPELINE = "kv-offload"
     metavar="DIR",
     help="Folder of a model, instead of the tiny one.",
 )
+@source_options
 @click.option(
     "--set", "assignments", multiple=True, metavar="STAGE.KEY=VALUE", help="Change a setting; repeatable."
 )
@@ -72,6 +77,8 @@ def run(
     wanted: str,
     stages: tuple[str, ...],
     model: Path | None,
+    source: str | None,
+    patches: tuple[Path, ...],
     assignments: tuple[str, ...],
     out: Path | None,
 ) -> None:
@@ -80,7 +87,8 @@ def run(
     Exit codes: 0 all good, 1 a stage failed, 2 bad usage, 3 inconclusive or interrupted, 4 the environment,
     the device or the disk can't be used.
     """
-    pipeline, pipeline_sha256 = load_pipeline(find_pipeline(pipeline_name, PIPELINES))
+    pipeline_file = find_pipeline(pipeline_name, PIPELINES)
+    pipeline, pipeline_sha256 = load_pipeline(pipeline_file)
     chosen = choose_stages(pipeline, stages)
     settings = apply_settings(pipeline, assignments)
     lock = load_lock(lock_name)
@@ -90,14 +98,20 @@ def run(
     if model is not None:
         _check_encoding(model.absolute())
         _check_model(model)
+    request = requested(source, patches, pipeline.vllm_ascend, pipeline_file)
     kind, why = choose_kind(cast(Wanted, wanted))
+    environment, progress = Environment.of(lock, kind), EchoProgress()
+    named = named_tree(request, environment, progress.note)
     archive = create_archive(folder)
 
     console = Console()
     console.print(f"device: {why}", highlight=False, soft_wrap=True)
     with _discarded_on_failure(archive):
-        environment = Environment.of(lock, kind)
-        install(environment, EchoProgress())
+        install(environment, progress)
+        of_run = run_source(request, named, environment, progress.note)
+        environment = of_run.environment
+        record_source(archive, of_run)
+        build_before(of_run, chosen, progress.note)
         plan = RunPlan(
             pipeline=pipeline,
             pipeline_sha256=pipeline_sha256,
@@ -106,9 +120,11 @@ def run(
             settings=settings,
             device_kind=kind,
             dies=NpuSmi(environment.variables()).count_dies(),
+            source=of_run.tree.record,
+            tree=of_run.tree.files,
             model=model and model.absolute(),
         )
-    with _in_use(environment), interruptible() as interruption:
+    with _in_use(environment, of_run.tree.root), interruptible() as interruption:
         manifest = Runner(plan, environment, archive, progress_on(console), lambda: bool(interruption)).run()
     sys.exit(_conclude(console, archive, manifest))
 
@@ -126,10 +142,10 @@ def _check_pipeline(lock: Lock, pipeline: str) -> None:
 
 
 @contextmanager
-def _in_use(environment: Environment) -> Iterator[None]:
+def _in_use(environment: Environment, *more: Path) -> Iterator[None]:
     """No env prune, and no installation, takes away what a run needs."""
     with ExitStack() as stack:
-        for folder in needed(environment.cache, [environment]):
+        for folder in (*needed(environment.cache, [environment]), *more):
             stack.enter_context(in_use(folder))
         yield
 

@@ -16,6 +16,7 @@ from npu_assay.environment.lock import Kind, Lock
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 from npu_assay.project import ADAPTATIONS
+from npu_assay.source.tree import SourceTree
 
 #: Variables of the caller that would change what runs in the environment.
 _NOT_INHERITED = (
@@ -47,6 +48,10 @@ _UNLESS_SET = {"VLLM_HOST_IP": "127.0.0.1"}
 _NO_CUDA = {"CUDA_VISIBLE_DEVICES": "-1"}
 
 
+#: What is built on the emulator, and how: changes with environment/ascend_build/emulated.py.
+_OVERLAY = "overlay 1"
+
+
 @dataclass(frozen=True)
 class Environment(VenvFolder):
     """The environment of a lock in a cache folder; it may not be installed yet.
@@ -60,10 +65,17 @@ class Environment(VenvFolder):
     fetched: Path | None = None
     """The folder of `env fetch` that pip takes every file from; None: what the user's pip is set to."""
     adaptations_source: Path = ADAPTATIONS
+    tree: SourceTree | None = None
+    """The vllm-ascend that a run has of its own; None: the installed one."""
 
     @classmethod
     def of(
-        cls, lock: Lock, kind: Kind = "emulated", cache: Path | None = None, fetched: Path | None = None
+        cls,
+        lock: Lock,
+        kind: Kind = "emulated",
+        cache: Path | None = None,
+        fetched: Path | None = None,
+        tree: SourceTree | None = None,
     ) -> "Environment":
         """The environment of this lock on this kind of device, in the cache.
 
@@ -71,7 +83,7 @@ class Environment(VenvFolder):
         """
         cache, variant = cache or cache_root(), Variant.of(lock, kind)
         root = cache / "environments" / variant.key
-        return cls(variant=variant, root=root, cache=cache, fetched=fetched)
+        return cls(variant=variant, root=root, cache=cache, fetched=fetched, tree=tree)
 
     @property
     def lock(self) -> Lock:
@@ -114,6 +126,26 @@ class Environment(VenvFolder):
         """The folder for PYTHONPATH that has the plug-in and its dist-info."""
         return self.adaptations_folder / "site"
 
+    @property
+    def build_folder(self) -> Path:
+        """The cache folder of its tree's build. Without a tree there is none."""
+        assert self.tree is not None, "the installed vllm-ascend has no build"
+        record = self.tree.record
+        parts = [_OVERLAY, self.variant.key, record.tree_sha256, record.version]
+        return self.cache / "builds" / content_key(parts)
+
+    @property
+    def vllm_ascend(self) -> Path:
+        """The folder of the package vllm_ascend that is imported."""
+        site = self.site_packages if self.tree is None else self.build_folder / "site"
+        return site / "vllm_ascend"
+
+    def unbuilt(self) -> str:
+        """Why nothing that imports vllm_ascend may run, as it would import another one; else nothing."""
+        if self.tree is None or is_complete(self.build_folder):
+            return ""
+        return f"vllm-ascend {self.tree.record.version} is not built"
+
     def is_made(self) -> bool:
         """Whether the venv is whole, and the Python it was made with is still there."""
         return is_complete(self.root) and self.python.exists()
@@ -142,7 +174,8 @@ class Environment(VenvFolder):
         """All variables for a command in this environment: the caller's, with the environment's over them.
 
         What the caller had in LD_LIBRARY_PATH and PYTHONPATH is left out, so that nothing else is loaded.
-        Without `adaptations` the plug-in is not on PYTHONPATH. Raises UnusableError when something is not
+        Without `adaptations` the plug-in is not on PYTHONPATH. The build of a tree is first there, whether it
+        is made yet or not: see `unbuilt`. Raises UnusableError when something is not
         installed.
         """
         missing = self.missing()
@@ -157,8 +190,10 @@ class Environment(VenvFolder):
         del variables["TORCH_DEVICE_BACKEND_AUTOLOAD"]  # torch's autoload is what loads torch-npu
         variables["PATH"] = _path(self.python.parent, self.cann.tools, base.get("PATH"))
         variables = cann_variables(self.cann, variables)
-        if adaptations:
-            variables["PYTHONPATH"] = _path(self.adaptations, variables.get("PYTHONPATH"))
+        own = None if self.tree is None else self.build_folder / "site"
+        plugin = self.adaptations if adaptations else None
+        if path := _path(own, plugin, variables.get("PYTHONPATH")):
+            variables["PYTHONPATH"] = path
         return variables
 
 

@@ -17,6 +17,7 @@ from pydantic import (
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.atomic import write_atomically
+from npu_assay.source.record import SourceRecord
 
 
 def _with_z(time: datetime) -> str:
@@ -126,6 +127,7 @@ class Manifest(_Strict):
     schema_version: Literal[1] = 1
     pipeline: PipelineRecord
     environment: EnvironmentRecord
+    source: SourceRecord
     device: DeviceRecord
     model: str | None
     """Folder given with --model; None for the pipeline's own."""

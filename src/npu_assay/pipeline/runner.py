@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from npu_assay.environment.lock import DEVICE_WORD
 from npu_assay.errors import UnusableError
 from npu_assay.evidence import archive as archives
 from npu_assay.evidence.archive import Archive
@@ -30,6 +31,7 @@ from npu_assay.pipeline.progress import Progress
 from npu_assay.pipeline.selection import Settings
 from npu_assay.pipeline.stage_environment import StageEnvironment
 from npu_assay.project import ADAPTATIONS, SUITES
+from npu_assay.source.record import SourceRecord
 
 #: Kept free for the manifest and the checksums of a run that fills the disk.
 _RESERVE_BYTES = 1 << 20
@@ -48,6 +50,9 @@ class RunPlan:
     settings: Settings
     device_kind: Literal["emulated", "hardware"]
     dies: int
+    source: SourceRecord
+    tree: Path
+    """The sources of the run's vllm-ascend."""
     model: Path | None = None
     grace: float = 10.0
     settle: float = 3.0
@@ -127,8 +132,10 @@ class Runner:
             status = self._records[need].status
             if status is StageStatus.NOT_APPLICABLE:
                 return status, f"needs {need}, which is not applicable"
-            if status not in (StageStatus.PASS, StageStatus.NOT_RUN):
+            if status not in (StageStatus.PASS, StageStatus.INCONCLUSIVE, StageStatus.NOT_RUN):
                 return StageStatus.SKIPPED, f"needs {need}: {status}"
+        if stage.in_environment and (unbuilt := self._environment.unbuilt()):
+            return StageStatus.SKIPPED, f"{unbuilt}, and another one must not take its place"
         return None
 
     def _run_stage(self, stage: Stage) -> StageRecord:
@@ -178,6 +185,10 @@ class Runner:
             "archive": (str(self._archive.root),),
             "site": (str(self._environment.site_packages),),
             "plugin": (str(ADAPTATIONS),),
+            "tree": (str(self._plan.tree),),
+            "vllm_ascend": (str(self._environment.vllm_ascend),),
+            "environment": (self._plan.environment.name,),
+            "device": (DEVICE_WORD[self._plan.device_kind],),
         }
 
     def _stage_variables(self, stage: Stage) -> dict[str, str]:
@@ -205,6 +216,7 @@ class Runner:
         manifest = Manifest(
             pipeline=PipelineRecord(name=self._plan.pipeline.name, sha256=self._plan.pipeline_sha256),
             environment=self._plan.environment,
+            source=self._plan.source,
             device=DeviceRecord(kind=self._plan.device_kind, dies=self._plan.dies),
             model=str(self._plan.model) if self._plan.model else None,
             project=project_record(),
