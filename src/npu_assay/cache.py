@@ -152,16 +152,24 @@ def writing(
 
 
 def make_folder(
-    folder: Path, make: Callable[[Path], Mapping[str, object]], waiting: Callable[[], None] = lambda: None
+    folder: Path,
+    make: Callable[[Path], Mapping[str, object]],
+    waiting: Callable[[], None] = lambda: None,
+    fits: Callable[[Mapping[str, Any]], bool] = lambda facts: True,
 ) -> bool:
     """Make `folder` whole if it is not; `make(folder)` fills it and returns the facts for complete.json.
 
-    Returns whether it was made now. Safe against others doing the same, and against being interrupted.
+    One whose facts do not fit is made again. Returns whether it was made now. Safe against others doing the
+    same, and against being interrupted.
     """
-    if is_complete(folder):
+
+    def is_made() -> bool:
+        return is_complete(folder) and fits(facts_of(folder))
+
+    if is_made():
         return False
     with folder_lock(folder, waiting):
-        if is_complete(folder):
+        if is_made():
             return False
         with writing(folder):
             shutil.rmtree(folder, ignore_errors=True)

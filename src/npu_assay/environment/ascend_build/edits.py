@@ -79,7 +79,7 @@ _PKG_INC = "$<BUILD_INTERFACE:${ASCEND_CANN_PACKAGE_PATH}/${CMAKE_SYSTEM_PROCESS
 
 
 def apply_edits(tree: Path, here: Surroundings, *, write: bool = True) -> tuple[Edited, ...]:
-    """Make in `tree`, a copy, the edits that it needs; nothing the second time. Without `write`: tell them only.
+    """Make in `tree`, a copy, the edits that it needs; nothing the second time. Without `write` only tell.
 
     Raises UnusableError, before anything is written, where a place can't be found unambiguously.
     """

@@ -1,4 +1,4 @@
-"""The build of a vllm-ascend on hardware: compiled parts from the native cache, its Python over them, a wheel.
+"""The build of a vllm-ascend on hardware: its Python over compiled parts of the native cache, as a wheel.
 
 The wheel is kept in builds/<key>/ with its sha256, and installed from there into builds/<key>/site, a folder
 for PYTHONPATH. None of this ran on a host with an NPU: it was tried with a stand-in for CANN's toolkit.
@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from npu_assay.cache import content_key, facts_of, is_complete, make_folder
+from packaging.tags import parse_tag, sys_tags
+
+from npu_assay.cache import facts_of, is_complete, make_folder
 from npu_assay.device.npu_smi.errors import MissingToolError
 from npu_assay.device.query import NpuSmi
 from npu_assay.device.soc import find_socs, only_soc
@@ -29,7 +32,7 @@ from npu_assay.environment.ascend_build.wheels import (
     read_parts,
 )
 from npu_assay.environment.environment import Environment
-from npu_assay.errors import UnusableError
+from npu_assay.errors import AssayError, UnusableError
 from npu_assay.source.tree import SourceTree
 
 Report = Callable[[str], None]
@@ -38,8 +41,22 @@ SOC_VARIABLE = "SOC_VERSION"
 _BUILD_INFO = "vllm_ascend/_build_info.py"
 
 
+def build_on_hardware(environment: Environment, report: Report) -> None:
+    """Make the build of the environment's tree if it is not there.
+
+    Raises UnusableError, before anything is compiled, with a line for everything that is missing; AssayError
+    with the first error, and where the log is, for a tree that does not build.
+    """
+    tree = environment.tree
+    assert tree is not None, "only a tree is built"
+    if tree.is_wheel:
+        make_folder(environment.build_folder, lambda folder: _take_wheel(tree, folder))
+    else:
+        HardwareBuild.of(environment).make(report)
+
+
 def soc_for(environment: Environment, tree: Path, base: Mapping[str, str] = os.environ) -> Soc:
-    """The chip to build for: that of the dies that npu-smi shows, or what SOC_VERSION says where it shows none.
+    """The chip to build for: that of the dies that npu-smi shows; without an NPU what SOC_VERSION says.
 
     Raises UnusableError for one that the tree does not know, a contradiction, dies that differ, and where
     nothing is known.
@@ -55,7 +72,7 @@ def soc_for(environment: Environment, tree: Path, base: Mapping[str, str] = os.e
 
 @dataclass(frozen=True)
 class HardwareBuild:
-    """The build of one tree for one chip, in the cache or to be made."""
+    """The build of an environment's tree for one chip, in the cache or to be made."""
 
     environment: Environment
     tree: SourceTree
@@ -63,27 +80,22 @@ class HardwareBuild:
     toolchain: Toolchain
 
     @classmethod
-    def of(
-        cls, environment: Environment, tree: SourceTree, base: Mapping[str, str] = os.environ
-    ) -> "HardwareBuild":
+    def of(cls, environment: Environment, base: Mapping[str, str] = os.environ) -> "HardwareBuild":
         """What to build here. Raises UnusableError as `soc_for` and `find_toolchain` do."""
-        toolchain = find_toolchain(environment, base)
-        return cls(environment, tree, soc_for(environment, tree.files, base), toolchain)
+        tree = environment.tree
+        assert tree is not None, "only a tree is built"
+        soc = soc_for(environment, tree.files, base)
+        return cls(environment, tree, soc, find_toolchain(environment, base))
 
     @cached_property
     def native(self) -> Native:
         """Its compiled parts."""
         return Native(self.environment, self.tree, self.soc, self.toolchain)
 
-    @cached_property
-    def key(self) -> str:
-        """A digest of the tree, its version, and the compiled parts."""
-        return content_key([self.tree.record.tree_sha256, self.tree.record.version, self.native.key])
-
     @property
     def folder(self) -> Path:
-        """builds/<key>."""
-        return self.environment.cache / "builds" / self.key
+        """builds/<key>: the key is the tree's and the lock's; what compiled it stands in complete.json."""
+        return self.environment.build_folder
 
     @property
     def site(self) -> Path:
@@ -91,8 +103,8 @@ class HardwareBuild:
         return self.folder / "site"
 
     def is_made(self) -> bool:
-        """Whether it is there, whole."""
-        return is_complete(self.folder)
+        """Whether it is there, whole, for this chip and of this toolchain."""
+        return is_complete(self.folder) and self._fits(facts_of(self.folder))
 
     def what_it_does(self) -> str:
         """A line for who waits for it."""
@@ -105,38 +117,39 @@ class HardwareBuild:
         )
 
     def make(self, report: Report) -> bool:
-        """Make it if it is not there; returns whether it did.
-
-        Raises UnusableError: with a line for everything that is missing, before anything is compiled; with
-        the first error and where the log is, afterwards.
-        """
+        """Make it if it is not there; returns whether it did. Raises as `build_on_hardware` does."""
         if self.is_made():
             return False
         if not self.native.is_made():
-            check(self.environment, self.tree.files, self.soc, self.toolchain)
+            check(self.environment, self.tree, self.soc, self.toolchain)
         report(self.what_it_does())
         return make_folder(
             self.folder,
             lambda folder: self._make(folder, report),
             lambda: report(f"waiting for another npu-assay that makes {self.folder}"),
+            self._fits,
         )
+
+    def _fits(self, facts: Mapping[str, Any]) -> bool:
+        return facts.get("native") == self.native.key
 
     def _make(self, folder: Path, report: Report) -> Mapping[str, object]:
         compiled_now = self.native.make(report)
         facts = facts_of(self.native.folder)
         work, log = folder / "work", folder / "build.log"
         try:
+            variables = self._variables(work)
             python = build_wheel(
                 self.environment,
                 copy_tree(self.tree.files, work),
                 work / "dist",
-                self._variables(work),
+                variables,
                 log,
                 doing="building vllm-ascend's Python",
             )
             wheel = put_together(python, read_parts(self.native.parts), str(facts["tag"]), folder)
             _require_device_type(wheel, self.soc)
-            install_wheel(self.environment, wheel, self.site, self._variables(work), log)
+            install_wheel(self.environment, wheel, self.site, variables, log)
         finally:
             shutil.rmtree(work, ignore_errors=True)
         return {
@@ -153,18 +166,36 @@ class HardwareBuild:
         return {
             **self.toolchain.variables,
             **work_variables(work),
-            "SOC_VERSION": self.soc.name,
+            SOC_VARIABLE: self.soc.name,
             "COMPILE_CUSTOM_KERNELS": "0",
             "SETUPTOOLS_SCM_PRETEND_VERSION": self.tree.record.version,
         }
 
 
 def _require_device_type(wheel: Path, soc: Soc) -> None:
-    """Raises UnusableError where a wheel says that it is for another kind of chip, or for none."""
+    """Raises AssayError where a wheel says that it is for another kind of chip, or for none."""
     said = next((member.data for member in members_of(wheel) if member.name == _BUILD_INFO), b"")
     expected = f"__device_type__ = '{soc.device_type}'".encode()
     if expected not in said.splitlines():
-        raise UnusableError(
+        raise AssayError(
             f"{wheel.name}: {_BUILD_INFO} says {said.decode(errors='replace').strip()!r}, expected"
             f" {expected.decode()!r} for {soc.name}; did a patch change what setup.py writes there?"
         )
+
+
+def _take_wheel(tree: SourceTree, folder: Path) -> Mapping[str, object]:
+    """A wheel that somebody else has built is taken as it is, where this Python and machine can load it."""
+    [metadata] = tree.files.glob("*.dist-info/WHEEL")
+    lines = metadata.read_text().splitlines()
+    tags = [line.partition(":")[2].strip() for line in lines if line.startswith("Tag:")]
+    if not {one for tag in tags for one in parse_tag(tag)} & set(sys_tags()):
+        raise UnusableError(
+            f"{tree.record.given}: is for {', '.join(tags) or 'nothing'}, which this machine and its Python can't"
+            " load; give a wheel for them, or sources"
+        )
+    shutil.copytree(tree.files, folder / "site", symlinks=True)
+    return {
+        "tree_sha256": tree.record.tree_sha256,
+        "version": tree.record.version,
+        "wheel_sha256": tree.record.sha256,
+    }

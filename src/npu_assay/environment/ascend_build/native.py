@@ -1,4 +1,4 @@
-"""The native cache: what CANN's and the host's compilers make of a tree's csrc, kept by all that goes into it.
+"""The native cache: what compilers make of a tree's csrc, CANN's and the host's, kept by all that goes in.
 
 A tree that differs only in its Python has the same key, takes the compiled parts from here, and compiles
 nothing.
@@ -27,7 +27,7 @@ from npu_assay.environment.ascend_build.wheels import (
 )
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import installed
-from npu_assay.errors import UnusableError
+from npu_assay.errors import AssayError, UnusableError
 from npu_assay.source.native import native_parts
 from npu_assay.source.tree import SourceTree
 
@@ -87,7 +87,7 @@ class Native:
         return apply_edits(self.tree.files, self._surroundings(), write=False)
 
     def make(self, report: Report) -> bool:
-        """Compile them if they are not there; returns whether it did. Raises UnusableError with the first error."""
+        """Compile them if they are not there; returns whether it did. Raises AssayError with the first error."""
         return make_folder(
             self.folder,
             self._compile,
@@ -152,7 +152,7 @@ def copy_tree(tree: Path, work: Path) -> Path:
 
 
 def require_whole(members: list[Member], soc: Soc, log: Path) -> None:
-    """Raises UnusableError for a wheel that was built without what the chip needs.
+    """Raises AssayError for a wheel that was built without what the chip needs.
 
     csrc/build_aclnn.sh of 0.18.0 goes on after an error, so that a build can end well without operators.
     """
@@ -162,7 +162,7 @@ def require_whole(members: list[Member], soc: Soc, log: Path) -> None:
         wanted[_KERNELS] = f"vllm_ascend/{_KERNELS}" in names
         wanted[_OPERATORS] = any(_OPERATORS in name for name in names)
     if missing := [name for name, there in wanted.items() if not there]:
-        raise UnusableError(
+        raise AssayError(
             f"what was compiled for {soc.name} is without {', '.join(missing)}, though nothing failed; look for"
             f" the first error in {log}"
         )

@@ -3,8 +3,10 @@
 import platform
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+
+from packaging.version import Version
 
 from npu_assay.environment.ascend_build.soc import WITH_KERNELS, DeviceType, Soc
 from npu_assay.environment.ascend_build.toolchain import DEVICE_COMPILERS, KERNEL_CMAKE, Toolchain
@@ -12,6 +14,7 @@ from npu_assay.environment.disk import OF_THE_CACHE, require_free
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.steps.system import cmake_version
 from npu_assay.errors import UnusableError
+from npu_assay.source.tree import SourceTree
 
 #: The sources, objects, operator packages and the wheel of a build; a guess, never measured with real kernels.
 NEEDED_MIB = 6000
@@ -26,19 +29,17 @@ HCCL_VARIABLE = "HCCL_STRUCT_FILE_PATH"
 _HCCL_HEADER = "moe_distribute_base.h"
 
 
-def check(environment: Environment, tree: Path, soc: Soc, toolchain: Toolchain) -> None:
+def check(environment: Environment, tree: SourceTree, soc: Soc, toolchain: Toolchain) -> None:
     """Raises UnusableError with a line for everything that is missing: what, where, and what to type."""
-    checks = (_kernel_cmake, _device_compiler, _ops, _python, _host_tools, _catlass, _hccl_header)
-    faults = [line for one in checks for line in one(tree, soc, toolchain)]
+    checks = (_kernel_cmake, _device_compiler, _ops, _python, _host_tools, _hccl_header)
+    faults = [line for one in checks for line in one(tree.files, soc, toolchain)]
+    faults += _catlass(tree, soc)
     try:
         require_free(environment.cache, NEEDED_MIB, "compiling vllm-ascend", OF_THE_CACHE)
     except UnusableError as error:
         faults.append(str(error))
     if faults:
         raise UnusableError("\n".join(faults))
-
-
-_Check = Callable[[Path, Soc, Toolchain], Iterator[str]]
 
 
 def _kernel_cmake(tree: Path, soc: Soc, toolchain: Toolchain) -> Iterator[str]:
@@ -108,12 +109,14 @@ def _script_of(tree: Path) -> str:
         return ""
 
 
-def _catlass(tree: Path, soc: Soc, toolchain: Toolchain) -> Iterator[str]:
-    """Without it the script would fetch it, in the middle of the build and at no pinned commit."""
-    if soc.device_type in WITH_KERNELS and "catlass" in _script_of(tree) and not (tree / _CATLASS).is_dir():
+def _catlass(tree: SourceTree, soc: Soc) -> Iterator[str]:
+    """Without it the script would fetch it, in the middle of the build."""
+    wanted = soc.device_type in WITH_KERNELS and "catlass" in _script_of(tree.files)
+    if wanted and not (tree.files / _CATLASS).is_dir():
+        public = Version(tree.record.version).public
         yield (
             f"{_CATLASS.parent} is not in the sources, which {soc.name} is compiled with; source distributions"
-            f" never have it: give a repository (--vllm-ascend git+{_UPSTREAM}@v<version>), or a checkout after:"
+            f" never have it: give a repository (--vllm-ascend git+{_UPSTREAM}@v{public}), or a checkout after:"
             f" git submodule update --init {_CATLASS.parent}"
         )
 

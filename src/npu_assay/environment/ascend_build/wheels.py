@@ -11,7 +11,7 @@ from pathlib import Path
 
 from npu_assay.environment.folder import VenvFolder
 from npu_assay.environment.record import digest_of
-from npu_assay.errors import UnusableError
+from npu_assay.errors import AssayError, UnusableError
 from npu_assay.logged import first_error, pip_error, run_logged
 from npu_assay.source.native import is_compiled
 
@@ -33,21 +33,24 @@ def build_wheel(
 ) -> Path:
     """Have pip make the wheel of `tree`, a copy that may be written to, without network and isolation.
 
-    Raises UnusableError with the first error of compiler, CMake or pip, and where the full log is.
+    Raises AssayError with the first error of compiler, CMake or pip, and where the full log is.
     """
-    run_logged(
-        [
-            *(str(venv.python), "-m", "pip", "--disable-pip-version-check", "--no-input", "wheel", "-v"),
-            *("--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(into), str(tree)),
-        ],
-        log,
-        doing=doing,
-        variables=variables,
-        telling=build_error,
-    )
+    try:
+        run_logged(
+            [
+                *(str(venv.python), "-m", "pip", "--disable-pip-version-check", "--no-input", "wheel", "-v"),
+                *("--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(into), str(tree)),
+            ],
+            log,
+            doing=doing,
+            variables=variables,
+            telling=build_error,
+        )
+    except UnusableError as error:  # the tree's fault, not the environment's
+        raise AssayError(str(error)) from error
     made = sorted(into.glob("*.whl"))
     if len(made) != 1:
-        raise UnusableError(f"{doing}: pip made {len(made)} wheels, expected one; the full log is {log}")
+        raise AssayError(f"{doing}: pip made {len(made)} wheels, expected one; the full log is {log}")
     return made[0]
 
 
