@@ -190,8 +190,8 @@ def _take_wheel(tree: SourceTree, folder: Path) -> Mapping[str, object]:
     tags = [line.partition(":")[2].strip() for line in lines if line.startswith("Tag:")]
     if not {one for tag in tags for one in parse_tag(tag)} & set(sys_tags()):
         raise UnusableError(
-            f"{tree.record.given}: is for {', '.join(tags) or 'nothing'}, which this machine and its Python can't"
-            " load; give a wheel for them, or sources"
+            f"{tree.record.given}: is for {', '.join(tags) or 'nothing'}, which this machine and its Python"
+            " can't load; give a wheel for them, or sources"
         )
     shutil.copytree(tree.files, folder / "site", symlinks=True)
     return {

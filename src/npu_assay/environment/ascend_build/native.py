@@ -87,7 +87,7 @@ class Native:
         return apply_edits(self.tree.files, self._surroundings(), write=False)
 
     def make(self, report: Report) -> bool:
-        """Compile them if they are not there; returns whether it did. Raises AssayError with the first error."""
+        """Compile them if they are not there; says whether it did. Raises AssayError: the first error."""
         return make_folder(
             self.folder,
             self._compile,
@@ -163,8 +163,8 @@ def require_whole(members: list[Member], soc: Soc, log: Path) -> None:
         wanted[_OPERATORS] = any(_OPERATORS in name for name in names)
     if missing := [name for name, there in wanted.items() if not there]:
         raise AssayError(
-            f"what was compiled for {soc.name} is without {', '.join(missing)}, though nothing failed; look for"
-            f" the first error in {log}"
+            f"what was compiled for {soc.name} is without {', '.join(missing)}, though nothing failed; look"
+            f" for the first error in {log}"
         )
 
 

@@ -16,7 +16,7 @@ from npu_assay.environment.steps.system import cmake_version
 from npu_assay.errors import UnusableError
 from npu_assay.source.tree import SourceTree
 
-#: The sources, objects, operator packages and the wheel of a build; a guess, never measured with real kernels.
+#: The sources, objects, operator packages and the wheel of a build; a guess, never measured.
 NEEDED_MIB = 6000
 
 #: Which ops package, by the chip in its name, has the operators of a device type.
@@ -45,16 +45,16 @@ def check(environment: Environment, tree: SourceTree, soc: Soc, toolchain: Toolc
 def _kernel_cmake(tree: Path, soc: Soc, toolchain: Toolchain) -> Iterator[str]:
     if toolchain.kernel_cmake is None:
         yield (
-            f"{toolchain.cann}: no ascendc.cmake in {', '.join(KERNEL_CMAKE)}; vllm-ascend is compiled with the"
-            " whole toolkit package (Ascend-cann-toolkit), nnrt alone has no compiler: install that"
+            f"{toolchain.cann}: no ascendc.cmake in {', '.join(KERNEL_CMAKE)}; vllm-ascend is compiled with"
+            " the whole toolkit package (Ascend-cann-toolkit), nnrt alone has no compiler: install that"
         )
 
 
 def _device_compiler(tree: Path, soc: Soc, toolchain: Toolchain) -> Iterator[str]:
     if toolchain.device_compiler is None:
         yield (
-            f"{toolchain.cann}: neither {' nor '.join(DEVICE_COMPILERS)} on PATH or in its own folders; install"
-            " the whole toolkit package (Ascend-cann-toolkit)"
+            f"{toolchain.cann}: neither {' nor '.join(DEVICE_COMPILERS)} on PATH or in its own folders;"
+            " install the whole toolkit package (Ascend-cann-toolkit)"
         )
 
 
@@ -67,8 +67,8 @@ def _ops(tree: Path, soc: Soc, toolchain: Toolchain) -> Iterator[str]:
         )
     elif ops.chip is not None and _OPS.get(ops.chip.lower(), wanted) != wanted:
         yield (
-            f"{toolchain.cann}: has {ops.package_name}, and {soc.name} wants Ascend-cann-{_ops_chip(wanted)}-ops;"
-            " install that one"
+            f"{toolchain.cann}: has {ops.package_name}, and {soc.name} wants"
+            f" Ascend-cann-{_ops_chip(wanted)}-ops; install that one"
         )
 
 
@@ -115,8 +115,9 @@ def _catlass(tree: SourceTree, soc: Soc) -> Iterator[str]:
     if wanted and not (tree.files / _CATLASS).is_dir():
         public = Version(tree.record.version).public
         yield (
-            f"{_CATLASS.parent} is not in the sources, which {soc.name} is compiled with; source distributions"
-            f" never have it: give a repository (--vllm-ascend git+{_UPSTREAM}@v{public}), or a checkout after:"
+            f"{_CATLASS.parent} is not in the sources, which {soc.name} is compiled with; source"
+            " distributions never have it: give a repository (--vllm-ascend"
+            f" git+{_UPSTREAM}@v{public}), or a checkout after:"
             f" git submodule update --init {_CATLASS.parent}"
         )
 

@@ -1,4 +1,4 @@
-"""What compiles a vllm-ascend on hardware: CANN's toolkit and ops, the environment's Python, the host's tools.
+"""What compiles a vllm-ascend on hardware: CANN's toolkit and ops, the environment's Python, host tools.
 
 Nothing here was seen on a host with a real CANN: where its parts are is what upstream's CMakeLists.txt and
 csrc/build.sh look for.

@@ -4,6 +4,7 @@ A build's wheel is always put together of the two, also where both were just mad
 same compiled parts give the same wheel, to the byte.
 """
 
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 from npu_assay.environment.folder import VenvFolder
 from npu_assay.environment.record import digest_of
 from npu_assay.errors import AssayError, UnusableError
-from npu_assay.logged import first_error, pip_error, run_logged
+from npu_assay.logged import pip_error, run_logged
 from npu_assay.source.native import is_compiled
 
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -54,14 +55,19 @@ def build_wheel(
     return made[0]
 
 
+#: Of compilers, linkers and CMake, of Python's exceptions, and of csrc/build.sh.
+_ERROR = re.compile(r"\b(?:fatal )?error: |CMake Error|undefined reference|Error: ")
+
+
 def build_error(output: str) -> str:
-    """The first error of the tools below pip, which pip itself only says that there was one."""
-    below = [line for line in output.splitlines() if "subprocess-exited-with-error" not in line]
-    found = first_error("\n".join(below))
-    return found if any(mark in found for mark in _MARKS) else pip_error(output)
-
-
-_MARKS = ("error:", "CMake Error", "undefined reference", "Error:")
+    """The first error of the tools below pip, of which pip itself only says that there was one."""
+    lines = [line.strip() for line in output.splitlines()]
+    for number, line in enumerate(lines):
+        if _ERROR.search(line) and "subprocess-exited-with-error" not in line:
+            if "CMake Error" in line and line.endswith(":"):  # what it is stands below
+                line = " ".join([line, *(more for more in lines[number + 1 : number + 3] if more)])
+            return line
+    return pip_error(output)
 
 
 def members_of(wheel: Path) -> Iterator[Member]:
