@@ -41,7 +41,12 @@ source = "emulated"
 @pytest.fixture
 def small(tmp_path: Path) -> Environment:
     """An environment that is not installed, of a lock without any requirement, in a cache of its own."""
-    locks = tmp_path / "locks"
+    locks = write_small_lock(tmp_path / "locks")
+    return Environment.of(load_lock("small", locks), cache=tmp_path / "cache")
+
+
+def write_small_lock(locks: Path) -> Path:
+    """Write the small lock into a new folder of locks."""
     locks.mkdir()
     (locks / "small.requirements.txt").touch()
     text = LOCK.format(requirements=hashlib.sha256(b"").hexdigest())
@@ -50,7 +55,7 @@ def small(tmp_path: Path) -> Environment:
     for name in ("cann", "cann-ops", "nnal"):
         text += PROVIDED.format(name=name)
     (locks / "small.toml").write_text(text)
-    return Environment.of(load_lock("small", locks), cache=tmp_path / "cache")
+    return locks
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ _COMPILER_FOLDERS = (
 
 _ASK = """\
 import importlib.util, json, platform, sysconfig
-names = ("pybind11", "setuptools", "setuptools_scm", "wheel")
+names = ("pybind11", "setuptools", "setuptools_scm")
 print(json.dumps({
     "version": platform.python_version(),
     "include": sysconfig.get_path("include"),
