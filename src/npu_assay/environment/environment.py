@@ -7,10 +7,11 @@ from functools import cached_property
 from pathlib import Path
 
 from npu_assay.cache import cache_root, content_key, is_complete, tree_digest
+from npu_assay.cann.agreement import Expected
 from npu_assay.cann.provider import Provider, Target
 from npu_assay.cann.providers import provider
-from npu_assay.cann.scripts import sourced
 from npu_assay.cann.tree import CannTree
+from npu_assay.cann.variables import cann_variables, search_path
 from npu_assay.environment.folder import VenvFolder
 from npu_assay.environment.lock import Kind, Lock
 from npu_assay.environment.variant import Variant
@@ -109,7 +110,8 @@ class Environment(VenvFolder):
     def target(self) -> Target:
         """What a provider of CANN must know of this environment."""
         versions = {name: self.variant.versions[name] for name in ("torch", "torch-npu", "vllm-ascend")}
-        return Target(python=self.python, site_packages=self.site_packages, versions=versions)
+        expected = Expected.of(self.variant.versions, self.variant.builds, self.variant.cann_command)
+        return Target(self.python, self.site_packages, versions, expected)
 
     @property
     def cann(self) -> CannTree:
@@ -175,9 +177,12 @@ class Environment(VenvFolder):
 
         What the caller had in LD_LIBRARY_PATH and PYTHONPATH is left out, so that nothing else is loaded.
         Without `adaptations` the plug-in is not on PYTHONPATH. The build of a tree is first there, whether it
-        is made yet or not: see `unbuilt`. Raises UnusableError when something is not
-        installed.
+        is made yet or not: see `unbuilt`. Raises UnusableError when something is not installed, or when the
+        host's CANN is not the lock's.
         """
+        cann = self.cann  # the host's says itself what is wrong with it
+        if cann.faults:
+            raise UnusableError("\n".join(cann.faults))
         missing = self.missing()
         if not adaptations and "adaptations" in missing:
             missing.remove("adaptations")
@@ -188,11 +193,11 @@ class Environment(VenvFolder):
             )
         variables = self.build_variables(base)
         del variables["TORCH_DEVICE_BACKEND_AUTOLOAD"]  # torch's autoload is what loads torch-npu
-        variables["PATH"] = _path(self.python.parent, self.cann.tools, base.get("PATH"))
-        variables = cann_variables(self.cann, variables)
+        variables["PATH"] = search_path(self.python.parent, cann.tools, base.get("PATH"), *cann.other_tools)
+        variables = cann_variables(cann, variables)
         own = None if self.tree is None else self.build_folder / "site"
         plugin = self.adaptations if adaptations else None
-        if path := _path(own, plugin, variables.get("PYTHONPATH")):
+        if path := search_path(own, plugin, variables.get("PYTHONPATH")):
             variables["PYTHONPATH"] = path
         return variables
 
@@ -203,24 +208,7 @@ def venv_variables(python: Path, cuda_standins: Path, base: Mapping[str, str] = 
     """
     variables = {name: value for name, value in base.items() if name not in _NOT_INHERITED}
     variables = _UNLESS_SET | variables | _ALWAYS
-    variables["PATH"] = _path(python.parent, base.get("PATH"))
+    variables["PATH"] = search_path(python.parent, base.get("PATH"))
     if cuda_standins.is_dir():
         variables |= _NO_CUDA | {"LD_LIBRARY_PATH": str(cuda_standins)}
     return variables
-
-
-def cann_variables(cann: CannTree, base: Mapping[str, str]) -> dict[str, str]:
-    """The variables after sourcing a CANN's own scripts, with its driver's libraries, which no script names.
-
-    Raises UnusableError when a script is missing or ends the shell.
-    """
-    variables = sourced([cann.cann_script, cann.atb_script], base)
-    driver = [folder for folder in cann.driver_folders if folder.is_dir()]
-    variables["LD_LIBRARY_PATH"] = _path(variables.get("LD_LIBRARY_PATH"), *driver)
-    return variables
-
-
-def _path(*entries: Path | str | None) -> str:
-    """Joins entries of a search path; an empty one would mean the current folder, so there is none."""
-    parts = (part for entry in entries if entry for part in str(entry).split(os.pathsep))
-    return os.pathsep.join(dict.fromkeys(part for part in parts if part))

@@ -21,20 +21,19 @@ _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 def check_scripts(look: Look, toolkit: Toolkit, info: InstallInfo) -> Iterator[Diagnosis]:
     """Whether the environment scripts are there and can be sourced, also under `set -u`."""
-    machine = look.places.machine
     if toolkit.script is None:
         yield Diagnosis(
             "cann-scripts",
             Level.PROBLEM,
             f"{toolkit} has no set_env.sh: it is half installed",
-            advice.install_toolkit(info.version, machine),
+            look.install_toolkit(info.version),
         )
     if look.installed.atb is not None and look.installed.atb_script is None:
         yield Diagnosis(
             "cann-scripts",
             Level.PROBLEM,
             f"{look.atb_script} is missing beside {look.installed.atb}: NNAL is half installed",
-            advice.install_nnal(info.version, machine),
+            look.install_nnal(info.version),
         )
     for script in (toolkit.script, look.installed.atb_script):
         if script is None:
@@ -65,7 +64,7 @@ def check_abi(look: Look, info: InstallInfo) -> Iterator[Diagnosis]:
             "atb-cxx-abi",
             Level.PROBLEM,
             f"{atb.root / 'atb'} has no cxx_abi_{wanted}, which the installed torch needs",
-            advice.install_nnal(info.version, look.places.machine),
+            look.install_nnal(info.version),
         )
     elif value and atb_cxx_abi(value) != wanted:
         yield Diagnosis(

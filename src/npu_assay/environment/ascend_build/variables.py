@@ -8,7 +8,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from npu_assay.environment.environment import Environment, cann_variables
+from npu_assay.cann.variables import cann_variables, search_path
+from npu_assay.environment.environment import Environment
 from npu_assay.errors import UsageError
 
 #: What upstream's setup.py, CMake, compilers, pip and git take from a caller's shell.
@@ -40,8 +41,7 @@ def build_variables(environment: Environment, base: Mapping[str, str] = os.envir
     }
     variables = cann_variables(environment.cann, environment.build_variables(own))
     # setup.py asks `python3 -m pip` where torch-npu is: that must be the environment's.
-    folders = [str(environment.python.parent), *variables.get("PATH", "").split(os.pathsep)]
-    variables["PATH"] = os.pathsep.join(dict.fromkeys(folder for folder in folders if folder))
+    variables["PATH"] = search_path(environment.python.parent, variables.get("PATH"))
     variables["LD_LIBRARY_PATH"] = _with_stubs(environment, variables)
     return variables | {
         "CMAKE_BUILD_TYPE": "Release",
