@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from npu_assay.cann.tree import CannTree
 from npu_assay.environment.ascend_build.hardware import HardwareBuild
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import load_lock
@@ -23,6 +22,7 @@ from npu_assay.source.tree import Wanted, make_tree
 
 MACHINE = f"{platform.machine()}-linux"
 B250 = "V100R001C10SPC001B250"
+ATB_BUILD = "B250"
 
 SETUP = """\
 import os, shutil, subprocess, sys
@@ -210,9 +210,7 @@ class Bench:
         """The build of the tree as it is now."""
         wanted = Wanted(Folder(self.tree))
         tree = make_tree(wanted, "0.18.0", self.environment.cache, lambda line: None)
-        environment = replace(self.environment, tree=tree)
-        environment.__dict__["provider"] = self.environment.provider
-        return HardwareBuild.of(environment)
+        return HardwareBuild.of(replace(self.environment, tree=tree))
 
     def make(self) -> HardwareBuild:
         """The same, made."""
@@ -243,24 +241,6 @@ class Bench:
         path.write_text(textwrap.dedent(code)) if code else path.unlink()
 
 
-@dataclass(frozen=True)
-class PlantedProvider:
-    """The CANN of a bench."""
-
-    tree: CannTree
-    name: str = "host"
-    needs: tuple[str, ...] = ()
-
-    def locate(self, target: object) -> CannTree:
-        return self.tree
-
-    def ready(self, target: object) -> bool:
-        return True
-
-    def provide(self, target: object, report: object) -> CannTree:
-        return self.tree
-
-
 def info(package: str, root: Path, build: str = B250) -> str:
     return (
         f"package_name={package}\nversion=9.0.0\ninnerversion={build}\n"
@@ -269,11 +249,11 @@ def info(package: str, root: Path, build: str = B250) -> str:
 
 
 def plant_bench(folder: Path, venv: Path, locks: Path) -> Bench:
-    """A bench whose build goes well."""
+    """A bench whose build goes well; its venv is shared."""
     environment = Environment.of(load_lock("small", locks), "hardware", cache=folder / "cache")
     bench = Bench(folder, environment)
     environment.root.mkdir(parents=True)
-    shutil.copytree(venv, environment.venv, symlinks=True)
+    environment.venv.symlink_to(venv)
     write(bench.tree, TREE)
     cann = bench.cann
     write(
@@ -291,8 +271,18 @@ def plant_bench(folder: Path, venv: Path, locks: Path) -> Bench:
     )
     (cann / "bin" / "bisheng").chmod(0o755)
     (bench.root / "cann").symlink_to("cann-9.0.0")
-    write(bench.root, {"nnal/atb/set_env.sh": f"export ATB_HOME_PATH={bench.root}/nnal/atb/latest\n"})
-    environment.__dict__["provider"] = PlantedProvider(CannTree(bench.root))
+    atb = bench.root / "nnal/atb"
+    write(
+        atb,
+        {
+            "9.0.0/version.info": f"Ascend-cann-atb : 9.0.0\nAscend-cann-atb Version : 9.0.0.{ATB_BUILD}\n"
+            f"Platform : {platform.machine()}\n",
+            "9.0.0/atb/cxx_abi_0/lib/libatb.so": "",
+            "9.0.0/atb/cxx_abi_1/lib/libatb.so": "",
+            "set_env.sh": f"export ATB_HOME_PATH={atb}/latest/atb/cxx_abi_1\n",
+        },
+    )
+    (atb / "latest").symlink_to("9.0.0")
     return bench
 
 

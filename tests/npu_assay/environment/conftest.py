@@ -23,10 +23,11 @@ file = "small.requirements.txt"
 sha256 = "{requirements}"
 """
 COMPONENT = '\n[components.{name}]\nversion = "1.0"\nsource = "index"\nsha256 = {{ sdist = "{sha256}" }}\n'
+B250 = "V100R001C10SPC001B250"
 PROVIDED = """
 [components.{name}]
 version = "9.0.0"
-build = "V100R001C10SPC001B250"
+build = "{build}"
 source = "run-packages"
 file = "{name}.run"
 sha256 = {{ x86_64 = "unverified", aarch64 = "unverified" }}
@@ -52,8 +53,8 @@ def write_small_lock(locks: Path) -> Path:
     text = LOCK.format(requirements=hashlib.sha256(b"").hexdigest())
     for name in ("torch", "torchvision", "torch-npu", "triton-ascend", "vllm", "vllm-ascend"):
         text += COMPONENT.format(name=name, sha256="0" * 64)
-    for name in ("cann", "cann-ops", "nnal"):
-        text += PROVIDED.format(name=name)
+    for name, build in (("cann", B250), ("cann-ops", B250), ("nnal", "9.0.0.B250")):
+        text += PROVIDED.format(name=name, build=build)
     (locks / "small.toml").write_text(text)
     return locks
 
