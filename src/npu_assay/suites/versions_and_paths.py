@@ -5,6 +5,7 @@ distribution lies beside triton-ascend (the two overwrite each other's files), w
 wrongly, or where vllm-ascend's compiled module does not fit the installed torch.
 """
 
+import hashlib
 import importlib
 import importlib.metadata
 import json
@@ -78,6 +79,15 @@ def loaded(distribution: str, version: str, module: str) -> Package:
     return Package(distribution, version, str(path))
 
 
+def python_files(package: str) -> dict[str, str]:
+    """Return the sha256 of every Python file in a package's folder, by its name from the folder above."""
+    folder = Path(str(importlib.import_module(package).__file__)).parent
+    return {
+        file.relative_to(folder.parent).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(folder.rglob("*.py"))
+    }
+
+
 def refuse_distribution(name: str) -> None:
     """Fail where this distribution is installed."""
     if not is_installed(name):
@@ -135,6 +145,7 @@ def run(stage: Stage) -> None:
         "packages": [asdict(package) for package in packages],
         "vllm_ascend_build": {"device_type": build},
         "vllm_ascend_binding": asdict(binding),
+        "vllm_ascend_files": python_files("vllm_ascend"),
         "device": asdict(device),
         "process_map": libraries,
         "cann_identity": identity,
