@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from npu_assay.cache import folder_lock, is_complete, mark_complete, write_json, writing
-from npu_assay.environment.disk import OF_THE_CACHE, require_free
+from npu_assay.disk import OF_THE_CACHE, require_free
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.fetched import require_fetched
 from npu_assay.environment.obstacles import obstacles

@@ -10,7 +10,7 @@ import pytest
 from npu_assay.cache import is_complete
 from npu_assay.cann.discovery import Places
 from npu_assay.cann.host import HostProvider
-from npu_assay.environment.disk import require_free
+from npu_assay.disk import require_free
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install, install_step
 from npu_assay.environment.lock import load_lock

@@ -10,6 +10,7 @@ from npu_assay.cann.files.install_info import InstallInfo
 from npu_assay.cann.hal import HalKind, chosen_hal
 from npu_assay.cann.installed import Toolkit
 from npu_assay.cann.scripts import source
+from npu_assay.cann.unfinished import how_to_remove, unfinished
 from npu_assay.diagnosis import Diagnosis, Level
 from npu_assay.errors import UnusableError
 
@@ -49,6 +50,18 @@ def check_scripts(look: Look, toolkit: Toolkit, info: InstallInfo) -> Iterator[D
                 Level.NOTE,
                 f"{read}: it can't be sourced under `set -u`",
                 f"in scripts of your own: set +u; . {script}; set -u",
+            )
+
+
+def check_unfinished(look: Look, toolkit: Toolkit) -> Iterator[Diagnosis]:
+    """What `npu-assay cann install` has begun and not ended: it may look whole."""
+    for part in (toolkit, look.installed.atb):
+        if part is not None and (mark := unfinished(look.places.root, part.root)):
+            yield Diagnosis(
+                "cann-unfinished",
+                Level.PROBLEM,
+                f"{part.root}: its installation did not end, as {mark} says",
+                f"{how_to_remove(part.root, mark)}; then {look.install_toolkit(look.expected.version)}",
             )
 
 
