@@ -12,7 +12,13 @@ from npu_assay.commands.source_options import source_options
 from npu_assay.device.kind import Wanted, choose_kind
 from npu_assay.environment.ascend_build.build import build as make_build
 from npu_assay.environment.ascend_build.build import native_differences
-from npu_assay.environment.ascend_build.request import RunSource, named_tree, read_request, run_source
+from npu_assay.environment.ascend_build.request import (
+    RunSource,
+    named_tree,
+    of_the_lock,
+    read_request,
+    run_source,
+)
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
@@ -62,7 +68,7 @@ def _archived(environment: Environment, where: ArchivedSource) -> RunSource:
     record = read_record(where)
     tree = find_tree(record, environment.cache)
     if record.is_locks:
-        return RunSource(environment, tree, (), None)
+        return of_the_lock(environment, tree)
     base = read_listing(where.base) if where.base.exists() else None
     own = Environment.of(environment.lock, environment.variant.kind, cache_root(), tree=tree)
     return RunSource(own, tree, (), base)

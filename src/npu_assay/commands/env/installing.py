@@ -10,6 +10,7 @@ from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install as install_all
 from npu_assay.environment.install import install_step
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
+from npu_assay.environment.steps import steps_of
 from npu_assay.errors import UsageError
 
 
@@ -40,7 +41,7 @@ def install(name: str, wanted: str, step: str | None, fetched: Path | None, agai
         load_lock(name), variant_kind(wanted), fetched=fetched and fetched.absolute()
     )
     if step is None:
-        install_all(environment, EchoProgress(), again=again)
+        install_all(environment, EchoProgress(), steps_of(environment.variant), again=again)
         click.echo(f"{name} is installed in {environment.root}")
     else:
         install_step(environment, step, EchoProgress())

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from packaging.version import Version
 
+from npu_assay.disk import OF_THE_CACHE, require_free
 from npu_assay.environment.ascend_build.soc import WITH_KERNELS, DeviceType, Soc
 from npu_assay.environment.ascend_build.toolchain import DEVICE_COMPILERS, KERNEL_CMAKE, Toolchain
-from npu_assay.environment.disk import OF_THE_CACHE, require_free
+from npu_assay.environment.cmake import cmake_version
 from npu_assay.environment.environment import Environment
-from npu_assay.environment.steps.system import cmake_version
 from npu_assay.errors import UnusableError
 from npu_assay.source.tree import SourceTree
 
