@@ -40,7 +40,7 @@ def install(
 ) -> None:
     """Install what is missing. A half-made environment is removed and made again; with `again`, any is.
 
-    The steps are those of the variant, unless a test has its own.
+    The steps are those of the variant, but for compiling vllm-ascend, unless others are given.
     `again` makes the plug-in anew too, but not the emulator: nobody can have written into that by accident.
 
     Raises UnusableError, before anything is done, when something is in the way or the disk is too full;

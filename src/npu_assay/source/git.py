@@ -71,7 +71,7 @@ def git(
             check=False,
             timeout=timeout,
         )
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise UnusableError("git is not on PATH; install it: apt-get install git") from error
     except subprocess.TimeoutExpired as error:
         raise GitError(f"no answer within {timeout:g} s") from error

@@ -100,15 +100,15 @@ FAULTS = {
     ),
     "another version loaded": (
         lambda o: o.replace(VERSIONS, "vllm-ascend 0.18.0", "vllm-ascend 0.18.1"),
-        "versions/1: vllm-ascend: 0.18.1 was loaded, the lock asks for 0.18.0",
+        "versions/2: vllm-ascend: 0.18.1 was loaded, the run asks for 0.18.0",
     ),
     "a post release is another version": (
         lambda o: o.replace(VERSIONS, "2.9.0.post2", "2.9.0"),
-        "versions/1: torch-npu: 2.9.0 was loaded, the lock asks for 2.9.0.post2",
+        "versions/2: torch-npu: 2.9.0 was loaded, the run asks for 2.9.0.post2",
     ),
     "version not recorded": (
         lambda o: o.replace(VERSIONS, "vllm 0.18.0 /x", "vllm 0.18.0 x"),
-        "versions/1: vllm: 0 lines name its version and file",
+        "versions/2: vllm: 0 lines name its version and file",
     ),
     "another library in a stage": (
         lambda o: o.replace(

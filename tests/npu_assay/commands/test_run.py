@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from npu_assay.commands import run as run_module
+from npu_assay.environment.ascend_build.request import RunSource
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 from npu_assay.evidence.manifest import read_manifest
 from npu_assay.project import ROOT
+from npu_assay.source.location import Folder
+from npu_assay.source.tree import Wanted, make_tree
 
 MAPPING = "NPU ID    Chip ID    Chip Logic ID    Chip Name\n0    0    0    Ascend 910B3\n"
 PIPELINE = """
@@ -39,13 +42,29 @@ class ProjectEnvironment:
     python = Path(sys.executable)
     site_packages = Path(sysconfig.get_path("purelib"))
     cache = Path()
+    vllm_ascend = site_packages / "vllm_ascend"
+    tree = None
 
     def __init__(self, tools: Path, variant: Variant) -> None:
-        self._tools = tools
+        self.tools = tools
         self.variant = variant
 
+    def unbuilt(self) -> str:
+        return ""
+
     def variables(self) -> dict[str, str]:
-        return {**os.environ, "PATH": f"{self._tools}:{os.environ['PATH']}"}
+        return {**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}"}
+
+
+def locks(environment: ProjectEnvironment) -> RunSource:
+    """The lock's own vllm-ascend, which a real environment downloads."""
+    folder = environment.tools.parent / "locks-own"
+    (folder / "vllm_ascend").mkdir(parents=True, exist_ok=True)
+    (folder / "vllm_ascend" / "__init__.py").touch()
+    (folder / "setup.py").touch()
+    wanted = Wanted(Folder(folder), locks="vllm-ascend 0.18.0 of a test")
+    tree = make_tree(wanted, "0.18.0", environment.tools.parent / "cache", lambda line: None)
+    return RunSource(environment, tree, (), None)
 
 
 class Assay:
@@ -81,6 +100,9 @@ def assay(tmp_path, monkeypatch) -> Assay:
     monkeypatch.setattr(
         run_module.Environment, "of", lambda lock, kind: ProjectEnvironment(tools, Variant.of(lock, kind))
     )
+    monkeypatch.setattr(
+        run_module, "run_source", lambda request, named, environment, report: locks(environment)
+    )
     monkeypatch.setattr(sys, "argv", [])
     return Assay(tmp_path)
 
@@ -97,6 +119,8 @@ def test_a_good_run_says_that_it_was_emulated_and_where_its_archive_is(assay, ca
     assert manifest.environment.name == "cann900-vllm018"
     assert manifest.device.dies == 1
     assert set(manifest.environment.versions) >= {"torch", "vllm", "cann"}
+    assert manifest.source.kind == "lock"
+    assert (assay.out / "source/source.json").read_text() == manifest.source.model_dump_json(indent=2) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -147,6 +171,12 @@ def test_a_setting_reaches_the_manifest(assay):
         (["--out", "/dev/null/x"], 2, "/dev/null/x: no archive can be written here (Not a directory)"),
         (["--out", str(ROOT)], 2, "not empty; an archive needs a new folder"),
         (["--out", "/tmp/\udcff"], 2, "the path is no UTF-8, which manifest.json has to hold"),
+        (
+            ["--vllm-ascend", "nowhere"],
+            2,
+            "--vllm-ascend nowhere: no such folder or file; expected a folder, ",
+        ),
+        (["--patch", "nowhere"], 2, "--patch nowhere: can't be read: No such file or directory"),
         (["--device", "npu"], 4, "no NPU; use --device emulated"),
     ],
 )

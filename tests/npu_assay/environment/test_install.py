@@ -15,7 +15,7 @@ from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install, install_step
 from npu_assay.environment.lock import load_lock
 from npu_assay.environment.obstacles import obstacles, require_none
-from npu_assay.environment.steps import EMULATED, HARDWARE
+from npu_assay.environment.steps import COMPILING, EMULATED, HARDWARE
 from npu_assay.environment.steps.step import Facts, Report, Step
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError, UsageError
@@ -280,7 +280,7 @@ def test_what_is_in_the_way_of_a_component_on_hardware(name: str, component: str
         assert obstacles(Variant.of(variant.lock, "emulated")) == []
 
 
-@pytest.mark.parametrize("steps", [EMULATED, HARDWARE], ids=["emulated", "hardware"])
+@pytest.mark.parametrize("steps", [EMULATED, HARDWARE, COMPILING], ids=["emulated", "hardware", "compiling"])
 def test_every_step_comes_after_those_it_needs(steps: tuple[Step, ...]) -> None:
     names = [step.name for step in steps]
     for step in steps:

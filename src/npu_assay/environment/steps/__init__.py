@@ -60,5 +60,5 @@ def steps_of(variant: Variant) -> tuple[Step, ...]:
 
 
 def steps_of_a_run(variant: Variant) -> tuple[Step, ...]:
-    """Those without compiling vllm-ascend: a run builds the one that it proves itself, in its stage `build`."""
+    """Those without compiling vllm-ascend: a run builds the one that it proves in its stage `build`."""
     return tuple(step for step in steps_of(variant) if step.run is not vllm_ascend.COMPILED.run)

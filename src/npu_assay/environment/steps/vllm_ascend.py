@@ -1,4 +1,4 @@
-"""Step vllm-ascend: its wheel, and the module in it that the lock has rebuilt for the installed torch.
+"""Step vllm-ascend: its wheel, the module that the lock has rebuilt for the installed torch, its sources.
 
 On hardware, where the lock has it from git or only as a source distribution, it is compiled with CANN's
 compiler instead, and kept elsewhere in the cache: a run with a vllm-ascend of its own goes without.
@@ -7,6 +7,7 @@ compiler instead, and kept elsewhere in the cache: a run with a vllm-ascend of i
 from dataclasses import asdict
 
 from npu_assay.environment import ascend_binding
+from npu_assay.environment.ascend_build.locked import locked_sdist
 from npu_assay.environment.ascend_build.locked_build import build_locked, locked_build
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.steps.components import install_components
@@ -15,7 +16,10 @@ from npu_assay.environment.steps.step import Facts, Report, Step
 
 def _install(environment: Environment, report: Report) -> Facts:
     versions = install_components(environment, "vllm-ascend", ("vllm-ascend",))
-    module = environment.variant.component("vllm-ascend").rebuilt
+    component = environment.variant.component("vllm-ascend")
+    if "sdist" in component.sha256:
+        locked_sdist(environment)  # so that a run needs no network
+    module = component.rebuilt
     if module is None:
         return versions
     return {**versions, "rebuilt": asdict(ascend_binding.rebuild(environment, module))}
