@@ -1,7 +1,7 @@
 """The variables of a process that uses one CANN, whatever other one the caller's shell has sourced."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from npu_assay.cann.discovery import ATB_VARIABLE, HAL, TOOLKIT_INFO, TOOLKIT_VARIABLES
@@ -17,8 +17,9 @@ LOCATIONS = (
     *("TOOLCHAIN_HOME", ATB_VARIABLE, "ASDOPS_HOME_PATH", "ATB_CXX_ABI"),
 )
 #: Search paths that the scripts put CANN's folders into, beside those that a caller has of his own.
-#: (LD_LIBRARY_PATH and PYTHONPATH, too; a caller's are never inherited.)
 _SEARCHED = ("PATH", "CMAKE_PREFIX_PATH")
+#: Likewise, but of these a caller's are never inherited.
+_OWN = ("LD_LIBRARY_PATH", "PYTHONPATH")
 
 
 def without_cann(variables: Mapping[str, str]) -> dict[str, str]:
@@ -26,21 +27,26 @@ def without_cann(variables: Mapping[str, str]) -> dict[str, str]:
     clean = {name: value for name, value in variables.items() if name not in LOCATIONS}
     for name in _SEARCHED:
         if name in clean:
-            entries = clean[name].split(os.pathsep)
-            clean[name] = os.pathsep.join(entry for entry in entries if not _is_of_cann(Path(entry)))
+            clean[name] = _only(clean[name], lambda entry: not _is_of_cann(entry))
     return clean
 
 
 def cann_variables(cann: CannTree, base: Mapping[str, str]) -> dict[str, str]:
     """`base`, without any other CANN, after sourcing this one's own scripts, with its driver's libraries.
 
-    Those come last, since CANN brings its own of some of their names, but before the toolkit's stubs to link
-    against (devlib), which its script adds where it finds no driver: with a driver there these are left out.
+    A script may lead to a second toolkit, too, as by the link ascend-toolkit/latest: that one's folders are
+    left out. The driver's come last, since CANN brings its own of some of their names, but before the
+    toolkit's stubs to link against (devlib), which its script adds where it finds no driver: with a driver
+    there these are left out.
 
     Raises UnusableError when a script is missing or ends the shell.
     """
     arguments = {} if cann.cxx_abi is None else {cann.atb_script: f"--cxx_abi={cann.cxx_abi}"}
     variables = sourced([cann.cann_script, cann.atb_script], without_cann(base), arguments)
+    own = real_path(cann.install_info)
+    for name in (*_SEARCHED, *_OWN):
+        if name in variables:
+            variables[name] = _only(variables[name], lambda entry: _toolkit_of(entry) in (None, own))
     folders = [folder for folder in cann.driver_folders if is_folder(folder)]
     entries = variables.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     if any(is_file(folder / HAL) for folder in folders):
@@ -55,12 +61,21 @@ def search_path(*entries: Path | str | None) -> str:
     return os.pathsep.join(dict.fromkeys(part for part in parts if part))
 
 
+def _only(value: str, wanted: Callable[[Path], bool]) -> str:
+    """A search path without what is not wanted; entries that are no absolute path stay."""
+    entries = value.split(os.pathsep)
+    return os.pathsep.join(one for one in entries if not Path(one).is_absolute() or wanted(Path(one)))
+
+
 def _is_of_cann(entry: Path) -> bool:
     """Whether a folder is part of a toolkit or of NNAL."""
+    return _toolkit_of(entry) is not None or "nnal" in real_path(entry).parts
+
+
+def _toolkit_of(entry: Path) -> Path | None:
+    """The install info of the toolkit that a folder is part of, which tells one toolkit from another."""
     real = real_path(entry)
-    if not entry.is_absolute():
-        return False
-    return any(
-        folder.name == "nnal" or any(is_file(info) for info in folder.glob(f"*-linux/{TOOLKIT_INFO}"))
-        for folder in (real, *real.parents)
-    )
+    for folder in (real, *real.parents):
+        if info := next((info for info in folder.glob(f"*-linux/{TOOLKIT_INFO}") if is_file(info)), None):
+            return real_path(info)
+    return None

@@ -95,7 +95,7 @@ class Machine:
         return cann.diagnose(
             Places(self.tree.root),
             self._of_a_run,
-            Expected.of(variant.versions, variant.builds),
+            Expected.of(variant.versions, variant.builds, variant.cann_command),
             site if site.is_dir() else None,
         )
 

@@ -102,6 +102,12 @@ def test_a_command_gets_what_the_scripts_set_and_nothing_stray(whole: Environmen
     assert not {"PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONOPTIMIZE"} & variables.keys()
 
 
+def test_npu_smi_is_found_where_a_container_has_it_after_all_else(whole: Environment, tmp_path: Path) -> None:
+    assert str(tmp_path / "sbin") not in whole.variables(CALLER)["PATH"]
+    whole.__dict__["provider"] = FakeProvider(replace(whole.cann, other_tools=(tmp_path / "sbin",)))
+    assert whole.variables(CALLER)["PATH"].split(":")[-2:] == ["/usr/bin", str(tmp_path / "sbin")]
+
+
 def test_without_adaptations_the_plugin_is_not_on_the_path(whole: Environment) -> None:
     assert str(whole.adaptations) in whole.variables(CALLER)["PYTHONPATH"]
     assert str(whole.adaptations) not in whole.variables(CALLER, adaptations=False)["PYTHONPATH"]

@@ -92,6 +92,9 @@ class Installation:
         self.require_room(self.root, needed_mib(checked), "installing CANN, as is reckoned,", _ADVICE)
         for other in plan.others:
             report(f"left alone: {other}")
+        for package in plan.needed:
+            if package.chip is not None and self.chip is None:
+                report(f"no NPU tells which it is: {package.file} is for {package.chip}")
         links, before = Links.of(self.root), _versions(self.places)
         for one in checked:
             self._install_one(one, report)

@@ -79,6 +79,22 @@ def test_a_process_gets_the_scripts_and_the_driver_and_no_other_cann(
     assert str(other.root) not in " ".join(variables.values())
 
 
+def test_a_script_that_leads_to_a_second_toolkit_brings_only_its_own(tree: PlantedAscend) -> None:
+    """CANN 9's set_env.sh also names what the link ascend-toolkit/latest leads to."""
+    older_is_linked(tree)
+    latest = tree.root / "ascend-toolkit/latest"
+    with (tree.root / "cann-9.0.0/set_env.sh").open("a") as script:
+        script.write(f"export PYTHONPATH={latest}/python/site-packages:{tree.root}/cann-9.0.0/python\n")
+        script.write(f"export LD_LIBRARY_PATH={latest}/lib64:$LD_LIBRARY_PATH\n")
+    base = {"PATH": "/bin:/usr/bin"}
+    variables = cann_variables(provider(tree).locate(target(tree)), base)
+    assert variables["PYTHONPATH"] == f"{tree.root}/cann-9.0.0/python"
+    assert variables["LD_LIBRARY_PATH"].split(":")[0] == f"{tree.root}/cann-9.0.0/lib64"
+    tree.link("cann", "cann-9.0.0")
+    variables = cann_variables(provider(tree).locate(target(tree)), base)
+    assert variables["PYTHONPATH"].split(":")[0] == f"{latest}/python/site-packages"
+
+
 def test_stubs_to_link_against_are_not_loaded_where_there_is_a_driver(tree: PlantedAscend) -> None:
     devlib = tree.root / f"cann-9.0.0/{ARCH}-linux/devlib"
     with (tree.root / "cann-9.0.0/set_env.sh").open("a") as script:
