@@ -1,17 +1,18 @@
 """`npu-assay build`: a vllm-ascend of one's own, ready to be imported."""
 
+import json
 from pathlib import Path
 from typing import cast
 
 import click
 
-from npu_assay.cache import cache_root
+from npu_assay.cache import cache_root, facts_of
 from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
 from npu_assay.commands.source_options import source_options
 from npu_assay.device.kind import Wanted, choose_kind
 from npu_assay.environment.ascend_build.build import build as make_build
-from npu_assay.environment.ascend_build.build import native_differences
+from npu_assay.environment.ascend_build.build import logs_of, native_differences
 from npu_assay.environment.ascend_build.request import (
     RunSource,
     named_tree,
@@ -57,11 +58,26 @@ def build(
     kind, _ = choose_kind(cast(Wanted, wanted))
     environment = Environment.of(load_lock(lock_name), kind)
     if archive is not None:
-        _build(_archived(environment, ArchivedSource(archive / "source")))
+        where = ArchivedSource(archive / "source")
+        _build_archived(_archived(environment, where), where)
         return
     tree = named_tree(request, environment, progress.note)
     install(environment, progress)
     _build(run_source(request, tree, environment, progress.note))
+
+
+def _build_archived(source: RunSource, where: ArchivedSource) -> None:
+    """Build with all that the compilers said in this stage's log, and the facts in the archive."""
+    if source.environment.tree is None or source.environment.variant.kind == "emulated":
+        _build(source)
+        return
+    try:
+        _build(source)
+    finally:
+        for log in logs_of(source.environment):
+            click.echo(f"--- {log}")
+            click.echo(log.read_bytes(), nl=False)
+    where.build.write_text(json.dumps(facts_of(source.environment.build_folder), indent=2) + "\n")
 
 
 def _archived(environment: Environment, where: ArchivedSource) -> RunSource:

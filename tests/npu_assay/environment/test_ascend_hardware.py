@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from build_bench import MACHINE, TREE, Bench, make_venv, outside_path, plant_bench, write
+from build_bench import B250, MACHINE, TREE, Bench, make_venv, outside_path, plant_bench, write
 from conftest import write_small_lock
 
 from npu_assay.cache import facts_of, is_complete
@@ -92,8 +92,10 @@ def test_a_tree_is_compiled_and_installed_from_its_wheel(first: Bench) -> None:
     wheel = folder / facts["wheel"]
     assert facts["wheel_sha256"] == sha256_of(wheel)
     assert wheel.name.startswith(f"vllm_ascend-{there.version}-cp311-cp311-linux_")
-    assert (facts["soc"], facts["device_type"], facts["version"]) == ("ascend910b3", "A2", there.version)
-    assert [edit["path"] for edit in facts["edits"]] == ["CMakeLists.txt", "csrc/cmake/intf_pub.cmake"]
+    assert facts["version"] == there.version
+    compiled = facts["compiled"]
+    assert (compiled["soc"], compiled["device_type"], compiled["cann"]) == ("ascend910b3", "A2", B250)
+    assert [edit["path"] for edit in compiled["edits"]] == ["CMakeLists.txt", "csrc/cmake/intf_pub.cmake"]
     native = first.environment.cache / "native" / facts["native"]
     assert sorted(path.name for path in native.iterdir()) == ["build.log", "complete.json", "parts"]
 
@@ -214,7 +216,7 @@ def test_a_build_for_another_chip_takes_the_place(bench: Bench, monkeypatch: pyt
     second = bench.make()
     assert bench.compiled() == EVERYTHING
     assert second.folder == first.folder
-    assert facts_of(second.folder)["soc"] == "ascend910b1"
+    assert facts_of(second.folder)["compiled"]["soc"] == "ascend910b1"
     assert not first.is_made()
 
 

@@ -102,6 +102,10 @@ class HardwareBuild:
         """The folder for PYTHONPATH: package and dist-info."""
         return self.folder / "site"
 
+    def logs(self) -> list[Path]:
+        """What compilers and pip said, as far as it got; of compiled parts that were there already, too."""
+        return [path for path in (self.native.log, self.folder / "build.log") if path.is_file()]
+
     def is_made(self) -> bool:
         """Whether it is there, whole, for this chip and of this toolchain."""
         return is_complete(self.folder) and self._fits(facts_of(self.folder))
@@ -159,7 +163,7 @@ class HardwareBuild:
             "wheel_sha256": sha256_of(wheel),
             "native": self.native.key,
             "compiled_now": compiled_now,
-            **{name: facts[name] for name in ("soc", "device_type", "edits")},
+            "compiled": facts,
         }
 
     def _variables(self, work: Path) -> dict[str, str]:
