@@ -120,9 +120,12 @@ TREE = {
 
 ASCENDC = """\
 function(ascendc_library name kind)
-  add_custom_command(OUTPUT lib${name}.so COMMAND bisheng ${ARGN} -o ${CMAKE_BINARY_DIR}/lib${name}.so
-                     DEPENDS ${ARGN} VERBATIM)
-  add_custom_target(${name} ALL DEPENDS lib${name}.so)
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  add_custom_command(OUTPUT ${made}.device COMMAND bisheng ${ARGN} -o ${made}.device DEPENDS ${ARGN} VERBATIM)
+  add_custom_target(${name}_device DEPENDS ${made}.device)
+  file(WRITE ${made}.cpp "")
+  add_library(${name} SHARED ${made}.cpp)
+  add_dependencies(${name} ${name}_device)
 endfunction()
 """
 #: `bisheng SOURCES... -o LIBRARY`. A file `fault` beside it is run before it compiles.

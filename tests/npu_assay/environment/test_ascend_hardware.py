@@ -18,8 +18,10 @@ from npu_assay.cache import facts_of, is_complete
 from npu_assay.cann.discovery import ATB_VARIABLE, TOOLKIT_VARIABLES
 from npu_assay.digest import sha256_of
 from npu_assay.environment.ascend_build.hardware import HardwareBuild
+from npu_assay.environment.ascend_build.locked import make_locked_tree
 from npu_assay.environment.ascend_build.toolchain import PythonFacts
 from npu_assay.environment.ascend_build.variables import build_variables, jobs
+from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import installed
 from npu_assay.environment.record import damage_of, parse_record
 from npu_assay.errors import AssayError, UnusableError, UsageError
@@ -66,6 +68,10 @@ def rebuilt(bench: Bench) -> HardwareBuild:
     """Of sources that were not compiled yet, made."""
     bench.change("vllm-ascend/csrc/op/op.cpp", "return 1", "return 2")
     return bench.make()
+
+
+def with_ops_of(bench: Bench, chip: str) -> None:
+    bench.change(f"Ascend/cann-9.0.0/{MACHINE}/ascend_ops_install.info", "910b", chip)
 
 
 def quiet(line: str) -> None:
@@ -276,7 +282,7 @@ def test_a_build_without_what_the_chip_needs_is_none(
 
 
 def test_a_310p_needs_no_kernels(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.change(f"Ascend/cann-9.0.0/{MACHINE}/ascend_ops_install.info", "910b", "310p")
+    with_ops_of(bench, "310p")
     monkeypatch.setenv("SOC_VERSION", "ascend310p3")
     bench.change("vllm-ascend/CMakeLists.txt", "ascendc_library(", "#")
     build = bench.make()
@@ -321,3 +327,34 @@ def test_the_wheel_is_the_same_to_the_byte_from_the_cache_and_not(bench: Bench) 
     assert wheel.read_bytes() == content
     with zipfile.ZipFile(wheel) as archive:
         assert archive.testzip() is None
+
+
+@pytest.mark.environment
+@pytest.mark.xdist_group("torch210")
+def test_upstreams_own_tree_is_configured_with_the_edit_and_not_without(
+    torch210: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """0.18.0 with torch 2.10, as far as a stand-in gets: to CANN's headers, which nothing here has."""
+    prepare(tmp_path, monkeypatch)
+    monkeypatch.setenv("SOC_VERSION", "ascend310p3")  # its custom operators are none, so CMake comes first
+    bench = plant_bench(tmp_path, torch210.venv, write_small_lock(tmp_path / "locks"))
+    bench.environment.cuda_standins.symlink_to(torch210.cuda_standins)
+    with_ops_of(bench, "310p")
+    tree = make_locked_tree(torch210, quiet)
+    build = HardwareBuild.of(replace(bench.environment, tree=tree))
+    empty = tmp_path / "empty.cpp"
+    empty.write_text("")
+    bench.fault(f"sys.argv[1:sys.argv.index('-o')] = [{str(empty)!r}]\n")
+
+    without = replace(build, toolchain=replace(build.toolchain, torch="2.9.0"))
+    with pytest.raises(AssayError, match=r"Expected PyTorch version 2\.9\.0, but found 2\.10\.0"):
+        without.make(quiet)
+    assert bench.calls() == []
+
+    with pytest.raises(AssayError, match=r"fatal error: .*\.h"):
+        build.make(quiet)
+    log = build.native.log.read_text()
+    assert "Expected PyTorch version" not in log
+    assert "Detected SOC version: ascend310p3" in log
+    [call] = bench.calls()
+    assert [Path(word).parent.name for word in call["argv"] if word.endswith(".cpp")] != []

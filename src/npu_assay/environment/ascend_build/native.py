@@ -17,6 +17,7 @@ from npu_assay.environment.ascend_build.edits import Edited, Surroundings, apply
 from npu_assay.environment.ascend_build.preflight import HCCL_VARIABLE, hccl_header, needs_hccl_header
 from npu_assay.environment.ascend_build.soc import WITH_KERNELS, Soc
 from npu_assay.environment.ascend_build.toolchain import Toolchain
+from npu_assay.environment.ascend_build.torch_cmake import torch_for_cmake
 from npu_assay.environment.ascend_build.variables import work_variables
 from npu_assay.environment.ascend_build.wheels import (
     Member,
@@ -137,6 +138,7 @@ class Native:
         return {
             **self.toolchain.variables,
             **work_variables(work),
+            **torch_for_cmake(self.environment, work / "torch"),
             **({HCCL_VARIABLE: str(header)} if header else {}),
             "SOC_VERSION": self.soc.name,
             "COMPILE_CUSTOM_KERNELS": "1",
