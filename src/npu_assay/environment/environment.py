@@ -148,6 +148,11 @@ class Environment(VenvFolder):
             return ""
         return f"vllm-ascend {self.tree.record.version} is not built"
 
+    @property
+    def model_infos(self) -> Path | None:
+        """For what vLLM finds out of the installed model classes; None with a tree, which may change it."""
+        return self.root / "model-infos" if self.tree is None else None
+
     def is_made(self) -> bool:
         """Whether the venv is whole, and the Python it was made with is still there."""
         return is_complete(self.root) and self.python.exists()

@@ -64,11 +64,15 @@ class Archive:
 
     @property
     def work(self) -> Path:
-        """Scratch folders of the running stages; gone when the archive is sealed."""
+        """Scratch folders of the running stages, logs and caches; gone when the archive is sealed."""
         return self.root / "work"
 
     def stage_log(self, stage: str) -> Path:
         return self.root / "stages" / f"{stage}.log"
+
+    def plog(self, stage: str) -> Path:
+        """CANN's logs of a stage that failed."""
+        return self.root / "plog" / stage
 
     def stage_junit(self, stage: str) -> Path:
         return self.root / "stages" / f"{stage}.junit.xml"

@@ -16,6 +16,7 @@ A stage has:
 | `junit` | the stage leaves `stages/<name>.junit.xml`: at least one test, all passed, none skipped |
 | `empty_log` | success prints nothing: one byte of output fails the stage |
 | `log_limit` | bytes of output; one more ends the stage |
+| `work_limit` | bytes that scratch files, logs and caches of the run may take; more ends the stage |
 | `settings` | names and defaults of what `--set <stage>.<name>=<value>` may change |
 | `optional` | names and types (int, float, str, bool) of settings that are left out unless they are set |
 
@@ -34,6 +35,7 @@ from npu_assay.evidence.manifest import Name, Setting, first_problem
 from npu_assay.pipeline.command import PLACEHOLDER, PLACEHOLDERS
 
 MIB = 1 << 20
+GIB = 1 << 30
 
 
 class _Strict(BaseModel):
@@ -52,6 +54,7 @@ class Stage(_Strict):
     junit: bool = False
     empty_log: bool = False
     log_limit: int = Field(default=256 * MIB, gt=0)
+    work_limit: int = Field(default=4 * GIB, gt=0)
     settings: dict[str, Setting] = {}
     optional: dict[str, Literal["int", "float", "str", "bool"]] = {}
 

@@ -125,6 +125,9 @@ def run(stage: Stage) -> None:
     refuse_lost_references()
     libraries = loaded_cann_libraries()
     identity = cann_identity(libraries)
+    # Before it is judged: the log of a stage that fails for it says which CANN that was.
+    print_process_map()
+    print(f"cann-identity: {identity}")
     if stray := stray_from_home(libraries):
         raise Wrong(f"another CANN is loaded than is meant: {stray}")
     if stage.emulated == identity.startswith("hardware"):
@@ -138,8 +141,6 @@ def run(stage: Stage) -> None:
     print(f"reference counts: as before after {CALLS} calls of swap_blocks")
     print(f"distribution {FORBIDDEN}: not installed")
     print(f"device: {device.count} x {device.name}, {device.kind}")
-    print_process_map()
-    print(f"cann-identity: {identity}")
     facts = {
         "python": {"version": sys.version.split()[0], "executable": sys.executable},
         "packages": [asdict(package) for package in packages],

@@ -13,6 +13,7 @@ from npu_assay.claims.verdict import Verdict, verify
 from npu_assay.evidence.archive import Archive, create_archive, seal
 from npu_assay.evidence.manifest import (
     DeviceRecord,
+    DieRecord,
     EnvironmentRecord,
     Manifest,
     PipelineRecord,
@@ -324,6 +325,16 @@ def messages(verdict: Verdict, result: Result) -> list[str]:
     ]
 
 
+def device_of(kind: str, *npus: int) -> DeviceRecord:
+    """The record of a run that took these dies, by default the one that the archive's npu-smi shows."""
+    dies = tuple(
+        DieRecord(npu_id=npu, chip_id=0, logical_id=npu, bus_id=f"0000:C{npu + 1}:00.0")
+        for npu in npus or (0,)
+    )
+    visible = ",".join(str(die.logical_id) for die in dies)
+    return DeviceRecord(kind=kind, dies=dies, visible_devices=visible)
+
+
 def _manifest() -> Manifest:
     now = datetime.now(UTC)
     settings = {"native-high-level": SETTINGS}
@@ -333,7 +344,7 @@ def _manifest() -> Manifest:
             name="cann900-vllm018", lock_sha256="1" * 64, versions=LOCKED | LOCKED_CANN, builds=LOCKED_BUILDS
         ),
         source=SourceRecord.model_construct(),  # write_tree's
-        device=DeviceRecord(kind="emulated", dies=1),
+        device=device_of("emulated"),
         model=None,
         project=project_record(),
         host=host_record(),

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from npu_assay.evidence.archive import Archive, create_archive
-from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
+from npu_assay.evidence.manifest import DeviceRecord, DieRecord, EnvironmentRecord, Manifest
 from npu_assay.pipeline.definition import Pipeline
 from npu_assay.pipeline.progress import progress_on
 from npu_assay.pipeline.runner import Runner, RunPlan
@@ -29,6 +29,10 @@ SOURCE = SourceRecord(
     version="0.18.0",
     version_from="the lock",
     notes=(),
+)
+
+ONE_DIE = DeviceRecord(
+    kind="emulated", dies=(DieRecord(npu_id=0, chip_id=0, logical_id=0),), visible_devices="0"
 )
 
 
@@ -65,8 +69,7 @@ class Running:
             environment=EnvironmentRecord(name="project", lock_sha256="1" * 64),
             chosen=choose_stages(pipeline, choose),
             settings=apply_settings(pipeline, settings),
-            device_kind="emulated",
-            dies=1,
+            device=ONE_DIE,
             source=SOURCE,
             tree=self.folder / "tree",
             grace=0.3,
