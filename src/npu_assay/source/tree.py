@@ -1,5 +1,7 @@
 """The tree of a run: exported, patched, listed, and kept in the cache under its hash."""
 
+import errno
+import hashlib
 import re
 import shutil
 import tempfile
@@ -49,10 +51,10 @@ class SourceTree:
     def listing(self) -> Listing:
         """Its listing. Raises UsageError where the cache was changed."""
         path = self.root / LISTING
-        listing = parse_listing(path.read_bytes(), str(path))
-        if listing.sha256 != self.record.tree_sha256:
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != self.record.tree_sha256:
             raise UsageError(f"{path}: changed since it was written; remove {self.root} and try again")
-        return listing
+        return parse_listing(data, str(path))
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def make_tree(wanted: Wanted, lock_version: str, cache: Path, report: Report) ->
             " give a folder, git+URL@REF or a source distribution with --vllm-ascend"
         )
     parent = cache / FOLDER
-    with writing(parent):
+    with writing(parent, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
         parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=parent))
     try:
