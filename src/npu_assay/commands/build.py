@@ -2,15 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import cast
 
 import click
 
 from npu_assay.cache import cache_root, facts_of
-from npu_assay.commands.device_option import device_option
+from npu_assay.commands.device_option import device_option, variant_kind
 from npu_assay.commands.progress import EchoProgress
 from npu_assay.commands.source_options import source_options
-from npu_assay.device.kind import Wanted, choose_kind
 from npu_assay.environment.ascend_build.build import build as make_build
 from npu_assay.environment.ascend_build.build import logs_of, native_differences
 from npu_assay.environment.ascend_build.request import (
@@ -55,7 +53,7 @@ def build(
     if archive is not None and (source or patches):
         raise UsageError("--archive names what to build; leave out --vllm-ascend and --patch")
     request = read_request(source, patches)
-    kind, _ = choose_kind(cast(Wanted, wanted))
+    kind = variant_kind(wanted)
     environment = Environment.of(load_lock(lock_name), kind)
     if archive is not None:
         where = ArchivedSource(archive / "source")

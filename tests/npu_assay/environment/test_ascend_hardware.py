@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from build_bench import B250, MACHINE, TREE, Bench, make_venv, outside_path, plant_bench, write
-from conftest import write_small_lock
+from small_lock import write_small_lock
 
 from npu_assay.cache import facts_of, is_complete
 from npu_assay.cann.discovery import ATB_VARIABLE, TOOLKIT_VARIABLES

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from build_bench import Bench, make_venv, outside_path, plant_bench, write
-from conftest import write_small_lock
+from small_lock import write_small_lock
 
 from npu_assay.cann.discovery import ATB_VARIABLE, TOOLKIT_VARIABLES
 from npu_assay.environment.ascend_build.hardware import build_on_hardware, soc_for

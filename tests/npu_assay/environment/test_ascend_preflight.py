@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from build_bench import MACHINE, Bench, info, make_venv, outside_path, plant_bench, write
-from conftest import write_small_lock
+from small_lock import write_small_lock
 
 from npu_assay.cann.files.install_info import parse_ops_install_info
 from npu_assay.environment.ascend_build import preflight

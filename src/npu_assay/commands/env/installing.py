@@ -6,6 +6,7 @@ import click
 
 from npu_assay.commands.device_option import device_option, variant_kind
 from npu_assay.commands.progress import EchoProgress
+from npu_assay.commands.soc_option import soc_option
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install as install_all
 from npu_assay.environment.install import install_step
@@ -25,6 +26,7 @@ from npu_assay.errors import UsageError
     metavar="DIR",
     help="Take every file from this folder, which env fetch filled; no network is used.",
 )
+@soc_option
 @click.option("--again", is_flag=True, help="Remove what is installed and install it from the beginning.")
 def install(name: str, wanted: str, step: str | None, fetched: Path | None, again: bool) -> None:
     """Install an environment into the cache.
