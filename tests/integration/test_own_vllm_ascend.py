@@ -6,6 +6,7 @@ The patches are made here, from the lock's own sources, so that none of upstream
 import difflib
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -101,16 +102,17 @@ def test_a_harmless_line_runs_green_and_its_hash_is_on_record(assay: Assay, harm
     package = json.loads((ended.archive / "environment.json").read_text())["vllm_ascend_files"]
     patched = (assay.sources / HANDLER).read_bytes() + HARMLESS.encode()
     assert package[HANDLER] == hashlib.sha256(patched).hexdigest()
-    command = [sys.executable, "-m", "npu_assay", "verify", ended.archive, "--mode", "emulated"]
+    copy = shutil.copytree(ended.archive, assay.folder / "copy")
+    command = [sys.executable, "-m", "npu_assay", "verify", copy, "--mode", "emulated"]
     assert subprocess.run(command, check=False, capture_output=True).returncode == 0
 
     # The wheel's file in place of the patched one: what was loaded is no longer the tree's.
     listed = f'"{HANDLER}": "{package[HANDLER]}"'
-    facts = ended.archive / "environment.json"
+    facts = copy / "environment.json"
     facts.write_text(
         facts.read_text().replace(listed, f'"{HANDLER}": "{sha256_of(assay.sources / HANDLER)}"')
     )
-    sums = [sys.executable, "-m", "npu_assay", "archive", "sums", ended.archive]
+    sums = [sys.executable, "-m", "npu_assay", "archive", "sums", copy]
     assert subprocess.run(sums, check=False, capture_output=True).returncode == 0
     verdict = subprocess.run(command, check=False, capture_output=True, text=True)
     assert verdict.returncode == 1
