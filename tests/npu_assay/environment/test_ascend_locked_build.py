@@ -19,6 +19,7 @@ from npu_assay.environment.drift.look import look_at
 from npu_assay.environment.drift.packages import components
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import load_lock
+from npu_assay.environment.prune import needed
 from npu_assay.environment.steps import COMPILING, HARDWARE, steps_of, steps_of_a_run
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
@@ -76,6 +77,9 @@ def test_it_is_compiled_once_and_known_without_asking_anybody(bench: Bench) -> N
     assert bench.compiled() == ["add.cpp", "op.cpp"]
     assert (folder / "site/vllm_ascend/__init__.py").is_file()
     assert locked_build(bench.environment) == folder
+
+    kept = needed(bench.environment.cache, [bench.environment])
+    assert {folder, *(bench.environment.cache / "native").glob("*[0-9a-f]")} <= kept, "env prune leaves it"
 
     shutil.rmtree(bench.tree)  # nobody answers any more
     assert build_locked(bench.environment, quiet) == folder
