@@ -13,7 +13,7 @@ from small_lock import write_small_lock
 from npu_assay.cann.files.install_info import parse_ops_install_info
 from npu_assay.environment.ascend_build import preflight
 from npu_assay.environment.ascend_build.hardware import HardwareBuild
-from npu_assay.environment.ascend_build.preflight import check, hccl_header, needs_hccl_header
+from npu_assay.environment.ascend_build.preflight import check, hccl_header, may_download, needs_hccl_header
 from npu_assay.environment.ascend_build.soc import Soc, read_known_socs
 from npu_assay.environment.ascend_build.toolchain import PythonFacts
 from npu_assay.errors import UnusableError
@@ -86,6 +86,19 @@ def test_what_is_missing_is_one_line_with_the_next_step(
     [line] = faults(bench.build())
     for part in says:
         assert part in line
+
+
+def test_what_csrc_downloads_itself_is_told(bench: Bench) -> None:
+    assert may_download(bench.tree) == ()
+    write(
+        bench.tree / "csrc/cmake/third_party",
+        {
+            "json.cmake": 'set(REQ_URL "https://example.org/json.zip")\n',
+            "gtest.cmake": "ExternalProject_Add(gtest\n  URL https://example.org/gtest.tar.gz)\n",
+            "local.cmake": "# see https://example.org\nfind_path(LOCAL_INCLUDE local.h)\n",
+        },
+    )
+    assert may_download(bench.tree) == ("gtest", "json")
 
 
 def test_everything_is_told_at_once(bench: Bench) -> None:

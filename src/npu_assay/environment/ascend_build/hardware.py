@@ -20,7 +20,7 @@ from npu_assay.device.query import NpuSmi
 from npu_assay.device.soc import find_socs, only_soc
 from npu_assay.digest import sha256_of
 from npu_assay.environment.ascend_build.native import Native, copy_tree
-from npu_assay.environment.ascend_build.preflight import check
+from npu_assay.environment.ascend_build.preflight import check, may_download
 from npu_assay.environment.ascend_build.soc import Soc, choose_soc, read_known_socs
 from npu_assay.environment.ascend_build.toolchain import Toolchain, find_toolchain
 from npu_assay.environment.ascend_build.variables import work_variables
@@ -127,6 +127,10 @@ class HardwareBuild:
         if not self.native.is_made():
             check(self.environment, self.tree, self.soc, self.toolchain)
         report(self.what_it_does())
+        if not self.native.is_made() and (names := may_download(self.tree.files)):
+            report(
+                f"csrc downloads what of {', '.join(names)} is not in its third_party, which needs a network"
+            )
         return make_folder(
             self.folder,
             lambda folder: self._make(folder, report),

@@ -14,7 +14,12 @@ from pathlib import Path
 from npu_assay.cache import content_key, is_complete, make_folder
 from npu_assay.digest import sha256_of
 from npu_assay.environment.ascend_build.edits import Edited, Surroundings, apply_edits
-from npu_assay.environment.ascend_build.preflight import HCCL_VARIABLE, hccl_header, needs_hccl_header
+from npu_assay.environment.ascend_build.preflight import (
+    HCCL_VARIABLE,
+    hccl_header,
+    may_download,
+    needs_hccl_header,
+)
 from npu_assay.environment.ascend_build.soc import WITH_KERNELS, Soc
 from npu_assay.environment.ascend_build.toolchain import Toolchain
 from npu_assay.environment.ascend_build.torch_cmake import torch_for_cmake
@@ -128,6 +133,7 @@ class Native:
             "device_type": self.soc.device_type,
             "tag": tag,
             "edits": [asdict(edit) for edit in edits],
+            "may_download": may_download(self.tree.files),
             **self.toolchain.identity(),
             "files": len(members),
             "seconds": round(time.monotonic() - started, 1),

@@ -22,6 +22,8 @@ NEEDED_MIB = 6000
 #: Which ops package, by the chip in its name, has the operators of a device type.
 _OPS = {"910b": "A2", "a3": "A3", "310p": "_310P", "950": "A5"}
 
+#: Of ExternalProject_Add and FetchContent_Declare, as text or in a variable.
+_DOWNLOAD = re.compile(r"\bURL\b.*?\bhttps?://|\bset\(\w*URL\s+\"https?://", re.DOTALL)
 _BUILD_SCRIPT = Path("csrc/build_aclnn.sh")
 _CATLASS = Path("csrc/third_party/catlass/include")
 _UPSTREAM = "https://github.com/vllm-project/vllm-ascend"
@@ -99,6 +101,14 @@ def _host_tools(tree: Path, soc: Soc, toolchain: Toolchain) -> Iterator[str]:
             cmake_version()
         except UnusableError as error:
             yield f"{error}; install a later one"
+
+
+def may_download(tree: Path) -> tuple[str, ...]:
+    """What csrc's own CMake files download while they run, where it is not in csrc/third_party: of 0.22.1rc1
+    json, makeself and others, from addresses in csrc/cmake/third_party, some without a hash. 0.18.0: nothing.
+    """
+    files = sorted((tree / "csrc/cmake/third_party").glob("*.cmake"))
+    return tuple(file.stem for file in files if _DOWNLOAD.search(file.read_text(errors="replace")))
 
 
 def _script_of(tree: Path) -> str:
