@@ -57,7 +57,7 @@ def board_of(chip: MappedChip) -> Question:
 
 
 def find_socs(npu_smi: NpuSmi) -> tuple[FoundSoc, ...]:
-    """Ask every chip that can be used. Raises UnusableError or UsageError where one does not tell."""
+    """Ask every chip that can be used. Raises UnusableError where one does not tell."""
     mapping = npu_smi.ask(MAPPING).output
     if not isinstance(mapping, ChipMapping):
         raise UnusableError(f"{MAPPING}: expected the chips, found {type(mapping).__name__}")
@@ -71,7 +71,10 @@ def _ask(npu_smi: NpuSmi, chip: MappedChip) -> FoundSoc:
     board = next((one for one in boards if not one.is_controller), None)
     if board is None:
         raise UnusableError(f"{question}: expected a chip's board, found {type(output).__name__}")
-    return FoundSoc(chip.npu_id, chip.chip_id, soc_name(board, str(question)))
+    try:
+        return FoundSoc(chip.npu_id, chip.chip_id, soc_name(board, str(question)))
+    except UnknownLayoutError as error:  # live, so not the user's input
+        raise UnusableError(str(error)) from error
 
 
 def only_soc(found: Iterable[FoundSoc]) -> str | None:

@@ -200,6 +200,13 @@ def test_the_chip_is_that_of_the_dies(bench: Bench, monkeypatch: pytest.MonkeyPa
         write(tools, {"info_-t_board_-i_1_-c_0": BOARD.format(npu=1, name=name)})
         with pytest.raises(UnusableError, match=says):
             soc_for(bench.environment, bench.tree, {**os.environ, "SOC_VERSION": asked})
+    write(tools, {"info_-m": "dcmi model initialized failed, because the device is used. ret is -8020\n"})
+    assert (
+        soc_for(bench.environment, bench.tree, {**os.environ, "SOC_VERSION": "ascend910b1"}).name
+        == "ascend910b1"
+    )
+    with pytest.raises(UnusableError, match="-8020"):
+        soc_for(bench.environment, bench.tree)
     (tools / "npu-smi").unlink()
     with pytest.raises(UnusableError, match="no NPU was found"):
         soc_for(bench.environment, bench.tree)

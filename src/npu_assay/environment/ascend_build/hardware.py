@@ -15,6 +15,7 @@ from typing import Any
 from packaging.tags import parse_tag, sys_tags
 
 from npu_assay.cache import facts_of, is_complete, make_folder
+from npu_assay.cann.variables import search_path
 from npu_assay.device.npu_smi.errors import MissingToolError
 from npu_assay.device.query import NpuSmi
 from npu_assay.device.soc import find_socs, only_soc
@@ -61,13 +62,17 @@ def soc_for(environment: Environment, tree: Path, base: Mapping[str, str] = os.e
     Raises UnusableError for one that the tree does not know, a contradiction, dies that differ, and where
     nothing is known.
     """
-    folders = (str(environment.cann.tools), base.get("PATH", ""))
+    known, asked, cann = read_known_socs(tree), base.get(SOC_VARIABLE) or None, environment.cann
     try:
-        npu_smi = NpuSmi({**base, "PATH": os.pathsep.join(folder for folder in folders if folder)})
-        found = only_soc(find_socs(npu_smi))
+        path = search_path(cann.tools, base.get("PATH"), *cann.other_tools)
+        dies = find_socs(NpuSmi({**base, "PATH": path}))
     except MissingToolError:  # an image is built where there is no NPU
-        found = None
-    return choose_soc(read_known_socs(tree), found, base.get(SOC_VARIABLE) or None)
+        dies = ()
+    except UnusableError:  # or where npu-smi gets no answer; whoever has named the chip needs none
+        if asked is None:
+            raise
+        dies = ()
+    return choose_soc(known, only_soc(dies), asked)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ DeviceType = Literal["A2", "A3", "A5", "_310P"]
 #: With kernels of their own in libvllm_ascend_kernels.so and _cann_ops_custom, which need catlass.
 WITH_KERNELS: tuple[DeviceType, ...] = ("A2", "A3")
 
+#: What the name of one chip begins with.
+_CHIP = "ascend"
 _SAY_IT = "name it with --soc-version or in SOC_VERSION"
 
 
@@ -121,24 +123,28 @@ def choose_soc(known: KnownSocs, found: str | None, asked: str | None) -> Soc:
     """What to build for: the die that was found, or what the user asked for, which must not contradict it.
 
     A user's word for a whole generation becomes the chip of it that was found. Raises UnusableError for a
-    value that the tree does not know, for a contradiction, and where nothing is known.
+    value that the tree does not know, for a contradiction, and where no chip is known.
     """
-    if found is None and asked is None:
+    if asked is None and found is None:
         raise UnusableError(f"SOC_VERSION is not known, since no NPU was found; {_SAY_IT}: {known}")
-    if asked is not None:
-        chosen = _checked(known, asked, "SOC_VERSION", "name another")
-        if found is None:
-            return chosen
-        there = _checked(known, found, "the NPU found", "build for it where vllm-ascend knows it")
-        general = not asked.startswith("ascend") and chosen.device_type == there.device_type
-        if asked != found and not general:
+    if asked is None:
+        assert found is not None
+        return _checked(known, found, "the NPU found", f"if it is one under another name, {_SAY_IT}")
+    chosen = _checked(known, asked, "SOC_VERSION", "name another")
+    of_a_generation = not asked.startswith(_CHIP)
+    if found is None:
+        if of_a_generation:  # csrc/build_aclnn.sh makes no operators for it
             raise UnusableError(
-                f"SOC_VERSION is {asked}, and the NPU found is {found}; unset SOC_VERSION (official"
-                f" images set it) or give --soc-version {found}"
+                f"SOC_VERSION is {asked}, which is a generation; {_SAY_IT} as the chip that it is: {known}"
             )
-        return there
-    assert found is not None
-    return _checked(known, found, "the NPU found", f"where it is one of them under another name, {_SAY_IT}")
+        return chosen
+    there = _checked(known, found, "the NPU found", "build for it where vllm-ascend knows it")
+    if asked != found and not (of_a_generation and chosen.device_type == there.device_type):
+        raise UnusableError(
+            f"SOC_VERSION is {asked}, and the NPU found is {found}; unset SOC_VERSION, which official images"
+            f" set, or give --soc-version {found}"
+        )
+    return there
 
 
 def _checked(known: KnownSocs, soc: str, what: str, advice: str) -> Soc:
