@@ -7,11 +7,10 @@ from pathlib import Path
 
 import click
 import pytest
-from build_bench import Bench, make_venv, outside_path, plant_bench
+from build_bench import Bench, make_venv, plant_bench, prepare
 from click.testing import CliRunner, Result
 from small_lock import write_small_lock
 
-from npu_assay.cann.discovery import ATB_VARIABLE, TOOLKIT_VARIABLES
 from npu_assay.commands.soc_option import soc_option
 from npu_assay.errors import AssayError
 from npu_assay.source.archived import ArchivedSource, write_source
@@ -22,11 +21,7 @@ build_module = importlib.import_module("npu_assay.commands.build")
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A bench, whose lock and cache the command takes."""
-    for name in (*TOOLKIT_VARIABLES, ATB_VARIABLE, "MAX_JOBS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("SOC_VERSION", "ascend910b3")
-    monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path / "Ascend/cann"))
-    monkeypatch.setenv("PATH", outside_path(tmp_path))
+    prepare(tmp_path, monkeypatch)
     monkeypatch.setenv("NPU_ASSAY_CACHE", str(tmp_path / "cache"))
     bench = plant_bench(tmp_path, make_venv(tmp_path / "venv"), write_small_lock(tmp_path / "locks"))
     monkeypatch.setattr(build_module, "load_lock", lambda name: bench.environment.lock)

@@ -14,6 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from npu_assay.cann.discovery import ATB_VARIABLE, TOOLKIT_VARIABLES
 from npu_assay.environment.ascend_build.hardware import HardwareBuild
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import load_lock
@@ -212,13 +215,13 @@ class Bench:
     def build(self) -> HardwareBuild:
         """The build of the tree as it is now."""
         wanted = Wanted(Folder(self.tree))
-        tree = make_tree(wanted, "0.18.0", self.environment.cache, lambda line: None)
+        tree = make_tree(wanted, "0.18.0", self.environment.cache, quiet)
         return HardwareBuild.of(replace(self.environment, tree=tree))
 
     def make(self) -> HardwareBuild:
         """The same, made."""
         build = self.build()
-        build.make(lambda line: None)
+        build.make(quiet)
         return build
 
     def calls(self) -> list[dict[str, Any]]:
@@ -287,6 +290,21 @@ def plant_bench(folder: Path, venv: Path, locks: Path) -> Bench:
     )
     (atb / "latest").symlink_to("9.0.0")
     return bench
+
+
+def quiet(line: str) -> None:
+    """Nobody wants to know."""
+
+
+def prepare(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """The variables of whoever builds: a 910B3 is asked for, there is no npu-smi and no ccache."""
+    for name in (*TOOLKIT_VARIABLES, ATB_VARIABLE, "MAX_JOBS", "CC", "CXX", "HCCL_STRUCT_FILE_PATH"):
+        patch.delenv(name, raising=False)
+    patch.setenv("SOC_VERSION", "ascend910b3")
+    patch.setenv("ASCEND_HOME_PATH", str(folder / "Ascend/cann"))
+    patch.setenv("HOME", str(folder / "home"))
+    patch.setenv("PATH", outside_path(folder))
+    (folder / "home").mkdir()
 
 
 def outside_path(folder: Path) -> str:

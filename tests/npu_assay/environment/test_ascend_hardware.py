@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from build_bench import B250, MACHINE, TREE, Bench, make_venv, outside_path, plant_bench, write
+from build_bench import B250, MACHINE, TREE, Bench, make_venv, plant_bench, prepare, quiet, write
 from small_lock import write_small_lock
 
 from npu_assay.cache import facts_of, is_complete
-from npu_assay.cann.discovery import ATB_VARIABLE, TOOLKIT_VARIABLES
 from npu_assay.digest import sha256_of
 from npu_assay.environment.ascend_build.hardware import HardwareBuild
 from npu_assay.environment.ascend_build.locked import make_locked_tree
@@ -27,7 +26,6 @@ from npu_assay.environment.record import damage_of, parse_record
 from npu_assay.errors import AssayError, UnusableError, UsageError
 from npu_assay.source.listing import list_tree
 
-OWN = ("MAX_JOBS", "CC", "CXX", "HCCL_STRUCT_FILE_PATH")
 EVERYTHING = ["add.cpp", "op.cpp"]
 
 
@@ -53,17 +51,6 @@ def bench(first: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Benc
     return bench
 
 
-def prepare(folder: Path, patch: pytest.MonkeyPatch) -> None:
-    """The variables of whoever builds: a 910B3 is asked for, there is no npu-smi and no ccache."""
-    for name in (*TOOLKIT_VARIABLES, ATB_VARIABLE, *OWN):
-        patch.delenv(name, raising=False)
-    patch.setenv("SOC_VERSION", "ascend910b3")
-    patch.setenv("ASCEND_HOME_PATH", str(folder / "Ascend/cann"))
-    patch.setenv("HOME", str(folder / "home"))
-    patch.setenv("PATH", outside_path(folder))
-    (folder / "home").mkdir()
-
-
 def rebuilt(bench: Bench) -> HardwareBuild:
     """Of sources that were not compiled yet, made."""
     bench.change("vllm-ascend/csrc/op/op.cpp", "return 1", "return 2")
@@ -72,10 +59,6 @@ def rebuilt(bench: Bench) -> HardwareBuild:
 
 def with_ops_of(bench: Bench, chip: str) -> None:
     bench.change(f"Ascend/cann-9.0.0/{MACHINE}/ascend_ops_install.info", "910b", chip)
-
-
-def quiet(line: str) -> None:
-    """Nobody wants to know."""
 
 
 def test_a_tree_is_compiled_and_installed_from_its_wheel(first: Bench) -> None:

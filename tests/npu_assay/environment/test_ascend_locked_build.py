@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from build_bench import Bench, make_venv, outside_path, plant_bench, write
+from build_bench import Bench, make_venv, plant_bench, prepare, quiet, write
 from small_lock import write_small_lock
 
-from npu_assay.cann.discovery import ATB_VARIABLE, TOOLKIT_VARIABLES
 from npu_assay.environment.ascend_build.hardware import build_on_hardware, soc_for
 from npu_assay.environment.ascend_build.locked import make_locked_tree
 from npu_assay.environment.ascend_build.locked_build import build_locked, locked_build
@@ -37,11 +36,7 @@ def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def bench(venv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A bench whose lock has vllm-ascend at a commit of a repository on this machine."""
-    for name in (*TOOLKIT_VARIABLES, ATB_VARIABLE, "MAX_JOBS", "HCCL_STRUCT_FILE_PATH"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("SOC_VERSION", "ascend910b3")
-    monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path / "Ascend/cann"))
-    monkeypatch.setenv("PATH", outside_path(tmp_path))
+    prepare(tmp_path, monkeypatch)
     locks = write_small_lock(tmp_path / "locks")
     bench = plant_bench(tmp_path, venv, locks)
     own = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
@@ -65,10 +60,6 @@ def lock_at(locks: Path, repository: Path, commit: str) -> None:
     emulated = f'version = "1.0"\nsource = "index"\nsha256 = {{ sdist = "{"0" * 64}" }}\n'
     table += f"\n[components.vllm-ascend.emulated]\n{emulated}"
     path.write_text(f"{before}[components.vllm-ascend]\n{table}\n{rest}")
-
-
-def quiet(line: str) -> None:
-    """Nobody wants to know."""
 
 
 def test_it_is_compiled_once_and_known_without_asking_anybody(bench: Bench) -> None:

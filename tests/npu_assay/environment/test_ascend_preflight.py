@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from build_bench import MACHINE, Bench, info, make_venv, outside_path, plant_bench, write
+from build_bench import MACHINE, Bench, info, make_venv, plant_bench, prepare, write
 from small_lock import write_small_lock
 
 from npu_assay.cann.files.install_info import parse_ops_install_info
@@ -28,10 +28,7 @@ def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def bench(venv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """One that is good for a 910B3."""
-    monkeypatch.delenv("HCCL_STRUCT_FILE_PATH", raising=False)
-    monkeypatch.setenv("SOC_VERSION", "ascend910b3")
-    monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path / "Ascend/cann"))
-    monkeypatch.setenv("PATH", outside_path(tmp_path))
+    prepare(tmp_path, monkeypatch)
     return plant_bench(tmp_path, venv, write_small_lock(tmp_path / "locks"))
 
 
