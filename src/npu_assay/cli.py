@@ -13,6 +13,7 @@ from npu_assay.pipeline.interruption import stopping
 #: Command name -> where its click command is. One line a command; the module is imported when it is used.
 COMMANDS = {
     "archive": "npu_assay.commands.archive:archive",
+    "build": "npu_assay.commands.build:build",
     "cann": "npu_assay.commands.cann:cann",
     "device": "npu_assay.commands.device:device",
     "doctor": "npu_assay.commands.doctor:doctor",

@@ -92,6 +92,13 @@ def test_the_map(npu_smi: Ask) -> None:
     ]
 
 
+def test_it_shows_all_devices_whatever_a_process_sees(npu_smi: Ask) -> None:
+    all_of_them = npu_smi("info", "-m", EMUCANN_DEVICES="2")
+    assert (
+        npu_smi("info", "-m", EMUCANN_DEVICES="2", ASCEND_RT_VISIBLE_DEVICES="1").stdout == all_of_them.stdout
+    )
+
+
 def test_the_list(npu_smi: Ask) -> None:
     read = fields(npu_smi("info", "-l", EMUCANN_DEVICES="2").stdout)
     assert read[0] == ("Total Count", "2")

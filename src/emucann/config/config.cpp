@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
@@ -36,6 +37,18 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+// How many devices a list of logical ids lets a process see: it is read up to the first entry that is no id
+// of a device, or one that stands there already (CANN, maintenance reference, ASCEND_RT_VISIBLE_DEVICES). All
+// devices are alike, so which ones they are makes no difference.
+int visible(const std::string& list, int installed) {
+  std::set<std::uint64_t> ids;
+  for (const auto& entry : split(list, ',')) {
+    const auto id = number_in(entry, 0, static_cast<std::uint64_t>(installed) - 1);
+    if (!id || !ids.insert(*id).second) break;
+  }
+  return static_cast<int>(ids.size());
+}
+
 template <typename Set>
 void read(const char* name, Set set) {
   if (const char* text = std::getenv(name); text != nullptr && *text != '\0') set(std::string(text));
@@ -47,8 +60,11 @@ Config config_from_environment() {
   Config result;
   try {
     read("EMUCANN_DEVICES", [&](const std::string& text) {
-      result.devices = static_cast<int>(whole_number("EMUCANN_DEVICES", text, 1, 16));
+      result.installed_devices = static_cast<int>(whole_number("EMUCANN_DEVICES", text, 1, 16));
+      result.devices = result.installed_devices;
     });
+    read("ASCEND_RT_VISIBLE_DEVICES",
+         [&](const std::string& text) { result.devices = visible(text, result.installed_devices); });
     read("EMUCANN_MEMORY_MB", [&](const std::string& text) {
       result.memory_bytes = whole_number("EMUCANN_MEMORY_MB", text, 16, std::uint64_t{1} << 20) << 20;
     });

@@ -1,4 +1,4 @@
-// The emulator's settings, read once from EMUCANN_* environment variables (table in README.md).
+// The emulator's settings, read once from environment variables (table in README.md).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ struct Fault {
 };
 
 struct Config {
-  int devices = 1;
+  int devices = 1;            // that this process sees: ASCEND_RT_VISIBLE_DEVICES of those installed
+  int installed_devices = 1;  // EMUCANN_DEVICES, all of which npu-smi shows
   std::size_t memory_bytes = std::size_t{4096} << 20;  // of one device
   std::string soc = "Ascend910B3";
   int threads = 1;

@@ -52,9 +52,11 @@ Contexts& contexts() {
 }
 
 aclError no_such_device(int device) {
-  return fail(ACL_ERROR_RT_INVALID_DEVICEID, "device " + std::to_string(device) +
-                                                 " does not exist: expected 0 to " +
-                                                 std::to_string(config().devices - 1) + " (EMUCANN_DEVICES)");
+  const int devices = config().devices;
+  const std::string expected =
+      devices == 0 ? "none can be seen" : "expected 0 to " + std::to_string(devices - 1);
+  return fail(ACL_ERROR_RT_INVALID_DEVICEID, "device " + std::to_string(device) + " does not exist: " +
+                                                 expected + " (EMUCANN_DEVICES, ASCEND_RT_VISIBLE_DEVICES)");
 }
 
 }  // namespace

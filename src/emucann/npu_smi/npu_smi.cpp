@@ -24,7 +24,7 @@ const char* const help =
 
 Devices devices_of(const Config& config) {
   Devices devices;
-  devices.count = config.devices;
+  devices.count = config.installed_devices;
   devices.memory_mb = config.memory_bytes >> 20;
   const std::string prefix = "Ascend";
   devices.chip = config.soc.rfind(prefix, 0) == 0 ? config.soc.substr(prefix.size()) : config.soc;

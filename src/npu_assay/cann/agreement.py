@@ -56,9 +56,13 @@ class Expected:
     ops_build: str | None = None
     atb_version: str | None = None
     atb_build: str | None = None
+    command: str | None = None
+    """What a user types to install it, where there is such a command."""
 
     @classmethod
-    def of(cls, versions: Mapping[str, str], builds: Mapping[str, str]) -> "Expected":
+    def of(
+        cls, versions: Mapping[str, str], builds: Mapping[str, str], command: str | None = None
+    ) -> "Expected":
         """From the versions and builds of a lock's components, by their names in locks."""
         return cls(
             version=versions.get("cann"),
@@ -67,6 +71,7 @@ class Expected:
             ops_build=builds.get("cann-ops"),
             atb_version=versions.get("nnal"),
             atb_build=builds.get("nnal"),
+            command=command,
         )
 
 

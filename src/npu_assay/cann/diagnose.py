@@ -10,7 +10,13 @@ from pathlib import Path
 from npu_assay.cann.agreement import Expected
 from npu_assay.cann.checks.identity import check_files, check_identity, check_place
 from npu_assay.cann.checks.look import Look
-from npu_assay.cann.checks.runtime import check_abi, check_driver_status, check_hal, check_scripts
+from npu_assay.cann.checks.runtime import (
+    check_abi,
+    check_driver_status,
+    check_hal,
+    check_scripts,
+    check_unfinished,
+)
 from npu_assay.cann.checks.selection import check_builds, check_links, check_selection, check_toolkit
 from npu_assay.cann.discovery import Places, find_installed
 from npu_assay.diagnosis import Diagnosis
@@ -41,6 +47,7 @@ def judge(look: Look) -> list[Diagnosis]:
         found += check_builds(look, toolkit)
         found += check_place(look, toolkit, info)
         found += check_identity(look, toolkit, info)
+        found += check_unfinished(look, toolkit)
         found += check_scripts(look, toolkit, info)
         found += check_abi(look, info)
     return [*found, *check_hal(look), *check_driver_status(look)]

@@ -51,18 +51,27 @@ class Places:
         map(Path, ("/usr/local/lib64", "/usr/local/lib", "/usr/lib64", "/lib64", "/usr/lib"))
     )
     """Where the dynamic linker looks by itself, and where installers of drivers put copies."""
+    npu_smi: tuple[Path, ...] = (Path("/usr/local/sbin"), Path("/usr/local/bin"))
+    """Where the driver's installer, or whoever starts a container, puts npu-smi; not on every PATH."""
     machine: str = field(default_factory=platform.machine)
     """The architecture whose folders count, as `uname -m` says it."""
 
 
+def usual_roots(variables: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where the vendor's installers put CANN unless told otherwise: for all users, and in a user's home."""
+    home = variables.get("HOME")
+    return (USUAL_ROOT, Path(home) / "Ascend") if home else (USUAL_ROOT,)
+
+
 def root_of(variables: Mapping[str, str]) -> Path:
-    """The root that the CANN of these variables was installed into, or the usual one."""
+    """The root that the CANN of these variables was installed into, else the first usual one that has any."""
     for _, path in _named_by_variables(variables):
         root = real_path(path)
         for folder in (root.parent, root.parent.parent):
             if any(is_there(folder / name) for name in ("nnal", "driver", *TOOLKIT_LINKS)):
                 return folder
-    return USUAL_ROOT
+    having = (root for root in usual_roots(variables) if any(_toolkit_names(root)))
+    return next(having, USUAL_ROOT)
 
 
 def find_installed(places: Places, variables: Mapping[str, str]) -> Installed:
@@ -160,6 +169,7 @@ def _atb(name: str, path: Path) -> Atb:
         names=(name,),
         info=read_version_file(root / "version.info", parse_atb_info),
         abis=tuple(abi for abi in (0, 1) if is_folder(root / "atb" / f"cxx_abi_{abi}")),
+        script=_first(script for script in (root / "atb" / "set_env.sh",) if is_file(script)),
     )
 
 

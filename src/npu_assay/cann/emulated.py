@@ -38,7 +38,7 @@ class EmulatedProvider:
 
     def locate(self, target: Target) -> CannTree:
         """Where the tree for this target is or will be."""
-        return CannTree(self.folder(target) / "Ascend")
+        return CannTree.laid_out(self.folder(target) / "Ascend")
 
     def ready(self, target: Target) -> bool:
         """Whether it is built."""
@@ -55,7 +55,7 @@ class EmulatedProvider:
             report(f"waiting for another npu-assay that builds the emulator in {folder}")
 
         make_folder(folder, make, waiting)
-        return CannTree(folder / "Ascend")
+        return CannTree.laid_out(folder / "Ascend")
 
     def _source(self) -> Path:
         if not (self.source / "CMakeLists.txt").is_file():
@@ -94,7 +94,7 @@ class EmulatedProvider:
         }
         for doing, command in steps.items():
             run_logged(command, log, doing=doing, variables=variables, telling=first_error)
-        tree = CannTree(folder / "Ascend")
+        tree = CannTree.laid_out(folder / "Ascend")
         return {
             "innerversion": tree.innerversion(),
             "source": str(self.source),

@@ -59,6 +59,8 @@ class Atb(Found):
     info: VersionFile[AtbInfo] | None
     abis: tuple[int, ...]
     """The C++ ABIs it was built for: 1 where atb/cxx_abi_1 is there."""
+    script: Path | None
+    """Its own set_env.sh, which means this version; the one beside the versions means `latest`."""
 
     @property
     def value(self) -> AtbInfo | None:

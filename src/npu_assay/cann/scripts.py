@@ -16,13 +16,13 @@ from pathlib import Path
 
 from npu_assay.errors import UnusableError
 
-# Arguments: the scripts, each after `-u` or `+u`. They print what they like and may end on a false test, so
-# no -e; what counts is the environment, which goes to descriptor 3.
+# Arguments: of each script `-u` or `+u`, its path, and its own argument or nothing. They print what they like
+# and may end on a false test, so no -e; what counts is the environment, which goes to descriptor 3.
 _SOURCE_ALL = """\
 exec 3>&1 1>&2
 while [ $# -gt 0 ]; do
-  _assay_rule=$1 _assay_script=$2; shift 2; _assay_rest=("$@")
-  set --; set "$_assay_rule"; . "$_assay_script"; set +u
+  _assay_rule=$1 _assay_script=$2; set -- "${@:3}"; _assay_rest=("${@:2}")
+  set -- ${1:+"$1"}; set "$_assay_rule"; . "$_assay_script"; set +u
   set -- "${_assay_rest[@]}"
 done
 exec env -0 >&3
@@ -58,8 +58,15 @@ class Sourcing:
     """The first unset variables that each script read under `set -u`; it was sourced without."""
 
 
-def source(scripts: Sequence[Path], base: Mapping[str, str], timeout: float | None = None) -> Sourcing:
+def source(
+    scripts: Sequence[Path],
+    base: Mapping[str, str],
+    timeout: float | None = None,
+    arguments: Mapping[Path, str] | None = None,
+) -> Sourcing:
     """Source the scripts, in order, in one bash that starts with `base` alone.
+
+    A script gets what `arguments` has for it, such as ATB's `--cxx_abi=1`, else nothing.
 
     Raises UnusableError when a script is missing, ends the shell, or does not end within `timeout` seconds.
     """
@@ -70,7 +77,7 @@ def source(scripts: Sequence[Path], base: Mapping[str, str], timeout: float | No
     lenient: dict[Path, UnsetRead | None] = {}
     while True:
         try:
-            code, out, said = _run(scripts, base, lenient, timeout)
+            code, out, said = _run(scripts, base, lenient, timeout, arguments or {})
         except subprocess.TimeoutExpired as error:
             raise UnusableError(f"{names}: sourcing did not end within {timeout:g} s") from error
         strict = [script for script in scripts if script not in lenient]
@@ -91,9 +98,11 @@ def source(scripts: Sequence[Path], base: Mapping[str, str], timeout: float | No
     return Sourcing(variables, tuple(read for read in lenient.values() if read))
 
 
-def sourced(scripts: Sequence[Path], base: Mapping[str, str]) -> dict[str, str]:
+def sourced(
+    scripts: Sequence[Path], base: Mapping[str, str], arguments: Mapping[Path, str] | None = None
+) -> dict[str, str]:
     """The environment after sourcing the scripts; see `source`."""
-    return source(scripts, base).variables
+    return source(scripts, base, arguments=arguments).variables
 
 
 def _run(
@@ -101,11 +110,16 @@ def _run(
     base: Mapping[str, str],
     lenient: Collection[Path],
     timeout: float | None,
+    arguments: Mapping[Path, str],
 ) -> tuple[int, bytes, str]:
     """bash's exit code, the environment as `env -0` prints it, and what the scripts said."""
-    arguments = [word for script in scripts for word in ("+u" if script in lenient else "-u", str(script))]
+    words = [
+        word
+        for script in scripts
+        for word in ("+u" if script in lenient else "-u", str(script), arguments.get(script, ""))
+    ]
     bash = subprocess.Popen(
-        ["bash", "--noprofile", "--norc", "-c", _SOURCE_ALL, "bash", *arguments],
+        ["bash", "--noprofile", "--norc", "-c", _SOURCE_ALL, "bash", *words],
         env={**base},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -17,6 +17,7 @@ from npu_assay.device.npu_smi.listing import Listing
 from npu_assay.device.npu_smi.mapping import ChipMapping
 from npu_assay.device.overrides import PREFIX, SKIP, HealthLog, Place, read_log
 from npu_assay.device.stored import read_answers
+from npu_assay.evidence.manifest import DeviceRecord
 
 BEFORE, AFTER = "health", "health-after"
 
@@ -46,30 +47,26 @@ class _Side:
 
 
 class HealthRule(Rule):
-    """Before: all dies healthy and free, as many as the manifest says. After: the same, and nothing left."""
+    """Before: the run's dies healthy and free, and those that the manifest says. After: the same, and nothing
+    left on them. Other dies of the host may be in use by others.
+    """
 
     name = "health"
-    version = 3
+    version = 4
 
     def check(self, case: Case) -> Iterator[Finding]:
         if not case.was_run(BEFORE):
             yield self.stage_not_run(BEFORE)
             return
         before = _side(case, BEFORE, case.archive.device)
-        recorded = case.manifest.device.dies
-        yield from self._judge(case, before, self._problems_before(before, recorded))
+        problems = [] if before.host.emulated else uses_of(before.seen)
+        problems += _departures(before, case.manifest.device)
+        yield from self._judge(case, before, problems)
         if not case.was_run(AFTER):
             yield self.stage_not_run(AFTER)
             return
         after = _side(case, AFTER, case.archive.device_after)
         yield from self._judge(case, after, changes(before.host, after.host, after.seen))
-
-    def _problems_before(self, side: _Side, recorded: int) -> list[str]:
-        dies = len(side.host.dies)
-        problems = [] if side.host.emulated else uses_of(side.seen)
-        if dies != recorded:
-            problems.append(f"dies: npu-smi shows {dies}, the manifest says {recorded}")
-        return problems
 
     def _judge(self, case: Case, side: _Side, more: list[str]) -> Iterator[Finding]:
         """Every problem; without one, what keeps it from being a pass; without that, a pass."""
@@ -92,6 +89,26 @@ class HealthRule(Rule):
             judged = f"{len(side.judged)} of {len(side.host.dies)} dies judged{override}, all healthy"
             left = ", nothing left on them" if side.stage == AFTER else ""
             yield self.passed(f"{side.stage}: {judged}{left}", side.folder)
+
+
+def _departures(side: _Side, device: DeviceRecord) -> list[str]:
+    """How the dies that the run could use are others than those that the manifest says it took."""
+    problems = []
+    for taken in device.dies:
+        shown = [die for die in side.host.dies if (die.npu_id, die.chip_id) == (taken.npu_id, taken.chip_id)]
+        if not shown:
+            problems.append(f"{taken.place}: taken by the manifest, but npu-smi shows no such die")
+        for die in shown:
+            for name, now, then in (
+                ("logical id", die.visible_id, taken.logical_id),
+                ("bus id", die.bus_id, taken.bus_id),
+            ):
+                if now is not None and now != then:
+                    problems.append(f"{die.place}: {name} is {now}, {then} by the manifest")
+    if sorted(die.place for die in side.seen) != sorted(die.place for die in device.dies):
+        seen, taken_ones = (", ".join(die.place for die in dies) for dies in (side.seen, device.dies))
+        problems.append(f"the run saw {seen or 'no die'}, the manifest says {taken_ones or 'none'}")
+    return problems
 
 
 def _side(case: Case, stage: str, folder: Path) -> _Side:

@@ -6,7 +6,7 @@ from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
 from npu_assay.evidence.archive import check
-from npu_assay.evidence.sums import parse_sums, render_sums
+from npu_assay.sums import parse_sums, render_sums
 
 
 class IntegrityRule(Rule):

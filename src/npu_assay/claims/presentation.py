@@ -5,8 +5,8 @@ from typing import Any
 
 from npu_assay.claims.findings import Finding, Result
 from npu_assay.claims.verdict import Verdict
-from npu_assay.evidence.archive import printable
 from npu_assay.evidence.junit import ReportCase, render_junit
+from npu_assay.printable import printable
 
 
 def as_text(verdict: Verdict) -> str:

@@ -9,8 +9,10 @@ from npu_assay.claims.offload_rounds import OffloadRoundsRule
 from npu_assay.claims.protocol import ProtocolRule
 from npu_assay.claims.pytest_stages import PytestRule
 from npu_assay.claims.rule import Rule
+from npu_assay.claims.source import SourceRule
 from npu_assay.claims.stages import StagesRule
 from npu_assay.claims.static_checks import CompileallRule, RuffRule
+from npu_assay.claims.unit_tests import UnitTestsRule
 from npu_assay.claims.versions import VersionsRule
 
 _COMPONENTS = ("torch", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")
@@ -20,10 +22,12 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     StagesRule(
         (
             "cann",
+            "build",
             "versions-and-paths",
             "health",
             "ruff",
             "compileall",
+            "vllm-ascend-ut",
             "unit",
             "native-transfer",
             "native-high-level",
@@ -33,10 +37,12 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(_COMPONENTS),
+    SourceRule(),
     ArtefactsRule(),
     HealthRule(),
     RuffRule(),
     CompileallRule(),
+    UnitTestsRule(),
     PytestRule(("unit", "native-transfer", "native-high-level")),
     OffloadRoundsRule("native"),
     CpuTokensRule("native-high-level"),
@@ -45,10 +51,11 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
 
 #: No published result: that the environment's engine runs, and computes what the CPU does.
 _ENGINE: tuple[Rule, ...] = (
-    StagesRule(("cann", "versions-and-paths", "health", "ruff", "engine", "health-after")),
+    StagesRule(("cann", "build", "versions-and-paths", "health", "ruff", "engine", "health-after")),
     CannRule(),
     IdentityRule(("engine",)),
     VersionsRule(_COMPONENTS),
+    SourceRule(),
     ArtefactsRule(),
     HealthRule(),
     RuffRule(),

@@ -13,6 +13,7 @@ from npu_assay.device.device_map import MappedDie, map_devices
 from npu_assay.device.die import Die, Strict
 from npu_assay.device.health import changes, faults_of, uses_of
 from npu_assay.device.host import join, unsupported
+from npu_assay.device.live import live_host
 from npu_assay.device.nodes import read_nodes
 from npu_assay.device.overrides import Overrides, dies_seen, dies_to_judge, log_lines
 from npu_assay.device.query import NpuSmi
@@ -173,9 +174,7 @@ def exec_command(count: int, command: tuple[str, ...]) -> None:
     sees these dies alone (ASCEND_RT_VISIBLE_DEVICES) and takes this process's place: signals reach it, and
     its exit code is the exit code. Exit 4 when too few dies are free, with the reason for each.
     """
-    nodes = () if in_container() else read_nodes().dies
-    host = join(NpuSmi(os.environ).answers(nodes=nodes))
-    taken = take_free_dies(host, count, os.environ)
+    taken = take_free_dies(live_host(os.environ), count, os.environ)
     _print_lines([f"npu-assay: on {die.place}, logical id {die.visible_id}" for die in taken.dies], err=True)
     run_on(taken, command, os.environ)
 

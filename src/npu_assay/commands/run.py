@@ -1,5 +1,6 @@
 """`npu-assay run`: the main job."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,23 +19,30 @@ from npu_assay.claims.published import RULES_OF_PIPELINE
 from npu_assay.claims.verdict import verify
 from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
+from npu_assay.commands.run_dies import device_record, dies_line, require_cann, taken_dies
+from npu_assay.commands.run_model import record_model, say_model
+from npu_assay.commands.run_source import build_before, record_source, requested
+from npu_assay.commands.source_options import source_options
 from npu_assay.device.kind import Wanted, choose_kind
-from npu_assay.device.query import NpuSmi
 from npu_assay.environment.ascend_binding import rebuilt_files
+from npu_assay.environment.ascend_build.request import named_tree, run_source
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
 from npu_assay.environment.prune import needed
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UsageError
-from npu_assay.evidence.archive import Archive, create_archive, discard, printable
+from npu_assay.evidence.archive import Archive, create_archive, discard
 from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
+from npu_assay.model.folder import check_model
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
+from npu_assay.pipeline.dies import dies_of_run
 from npu_assay.pipeline.interruption import interruptible
 from npu_assay.pipeline.progress import progress_on
 from npu_assay.pipeline.runner import Runner, RunPlan
 from npu_assay.pipeline.selection import apply_settings, choose_stages
 from npu_assay.pipeline.summary import exit_code_of, summary_line, summary_table
+from npu_assay.printable import printable
 from npu_assay.project import PIPELINES
 
 DEFAULT_PIPELINE = "kv-offload"
@@ -53,13 +61,16 @@ DEFAULT_PIPELINE = "kv-offload"
 )
 @click.option(
     "--model",
+    "model_folder",
     type=click.Path(path_type=Path),
     metavar="DIR",
     help="Folder of a model, instead of the tiny one.",
 )
+@source_options
 @click.option(
     "--set", "assignments", multiple=True, metavar="STAGE.KEY=VALUE", help="Change a setting; repeatable."
 )
+@click.option("--dev", type=click.Path(path_type=Path), default=Path("/dev"), hidden=True)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -71,8 +82,11 @@ def run(
     lock_name: str,
     wanted: str,
     stages: tuple[str, ...],
-    model: Path | None,
+    model_folder: Path | None,
+    source: str | None,
+    patches: tuple[Path, ...],
     assignments: tuple[str, ...],
+    dev: Path,
     out: Path | None,
 ) -> None:
     """Run a pipeline in an environment and leave an archive of it.
@@ -80,36 +94,56 @@ def run(
     Exit codes: 0 all good, 1 a stage failed, 2 bad usage, 3 inconclusive or interrupted, 4 the environment,
     the device or the disk can't be used.
     """
-    pipeline, pipeline_sha256 = load_pipeline(find_pipeline(pipeline_name, PIPELINES))
+    pipeline_file = find_pipeline(pipeline_name, PIPELINES)
+    pipeline, pipeline_sha256 = load_pipeline(pipeline_file)
     chosen = choose_stages(pipeline, stages)
     settings = apply_settings(pipeline, assignments)
     lock = load_lock(lock_name)
     _check_pipeline(lock, pipeline_name)
     folder = out or _default_folder(pipeline.name)
     _check_encoding(folder.absolute())
-    if model is not None:
-        _check_encoding(model.absolute())
-        _check_model(model)
-    kind, why = choose_kind(cast(Wanted, wanted))
-    archive = create_archive(folder)
-
+    if model_folder is not None:
+        _check_encoding(model_folder.absolute())
+    model = None if model_folder is None else check_model(model_folder)
+    request = requested(source, patches, pipeline.vllm_ascend, pipeline_file)
+    kind, why = choose_kind(cast(Wanted, wanted), dev)
+    environment, progress = Environment.of(lock, kind), EchoProgress()
+    named = named_tree(request, environment, progress.note)
+    dies = dies_of_run(pipeline, chosen, settings)
     console = Console()
-    console.print(f"device: {why}", highlight=False, soft_wrap=True)
-    with _discarded_on_failure(archive):
-        environment = Environment.of(lock, kind)
-        install(environment, EchoProgress())
-        plan = RunPlan(
-            pipeline=pipeline,
-            pipeline_sha256=pipeline_sha256,
-            environment=_record_of(environment.variant, environment.site_packages),
-            chosen=chosen,
-            settings=settings,
-            device_kind=kind,
-            dies=NpuSmi(environment.variables()).count_dies(),
-            model=model and model.absolute(),
-        )
-    with _in_use(environment), interruptible() as interruption:
-        manifest = Runner(plan, environment, archive, progress_on(console), lambda: bool(interruption)).run()
+    with ExitStack() as held:
+        if kind == "hardware":  # what is in the way shows before anything is made
+            require_cann(environment)
+            taken = held.enter_context(taken_dies(dies, os.environ, dev))
+        archive = create_archive(folder)
+        console.print(f"device: {why}", highlight=False, soft_wrap=True)
+        say_model(console, model)
+        with _discarded_on_failure(archive):
+            install(environment, progress)
+            of_run = run_source(request, named, environment, progress.note)
+            environment = of_run.environment
+            record_source(archive, of_run)
+            build_before(of_run, chosen, progress.note)
+            if kind == "emulated":  # the locks are the run's own: so are the dies
+                locks = archive.work / "dies.locks"
+                taken = held.enter_context(taken_dies(dies, environment.variables(), dev, locks))
+            console.print(dies_line(taken), highlight=False, soft_wrap=True)
+            plan = RunPlan(
+                pipeline=pipeline,
+                pipeline_sha256=pipeline_sha256,
+                environment=_record_of(environment.variant, environment.site_packages),
+                chosen=chosen,
+                settings=settings,
+                device=device_record(kind, taken),
+                locks=taken.descriptors,
+                source=of_run.tree.record,
+                tree=of_run.tree.files,
+                model=None if model is None else record_model(console, model),
+                model_infos=environment.model_infos,
+            )
+        with _in_use(environment, of_run.tree.root), interruptible() as interruption:
+            shown = progress_on(console)
+            manifest = Runner(plan, environment, archive, shown, lambda: bool(interruption)).run()
     sys.exit(_conclude(console, archive, manifest))
 
 
@@ -126,10 +160,10 @@ def _check_pipeline(lock: Lock, pipeline: str) -> None:
 
 
 @contextmanager
-def _in_use(environment: Environment) -> Iterator[None]:
+def _in_use(environment: Environment, *more: Path) -> Iterator[None]:
     """No env prune, and no installation, takes away what a run needs."""
     with ExitStack() as stack:
-        for folder in needed(environment.cache, [environment]):
+        for folder in (*needed(environment.cache, [environment]), *more):
             stack.enter_context(in_use(folder))
         yield
 
@@ -141,13 +175,6 @@ def _check_encoding(path: Path) -> None:
         raise UsageError(
             f"{printable(str(path))}: the path is no UTF-8, which manifest.json has to hold; use another"
         ) from error
-
-
-def _check_model(model: Path) -> None:
-    if not (model / "config.json").is_file():
-        raise UsageError(
-            f"--model {model}: no config.json there; name the folder of a model in Hugging Face's layout"
-        )
 
 
 def _default_folder(pipeline: str) -> Path:

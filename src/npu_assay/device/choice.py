@@ -33,6 +33,11 @@ class Taken:
         """The value of ASCEND_RT_VISIBLE_DEVICES: logical ids, ascending as CANN wants them."""
         return ",".join(str(one) for one in sorted(_logical(die) for die in self.dies))
 
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """Of the locks, to hand down."""
+        return tuple(lock.descriptor for lock in self.locks)
+
     def release(self) -> None:
         for lock in self.locks:
             lock.release()

@@ -7,22 +7,20 @@ from npu_assay.device.nodes import read_nodes
 from npu_assay.errors import UnusableError
 
 Wanted = Literal["auto", "npu", "emulated"]
+Kind = Literal["emulated", "hardware"]
 
 
-def choose_kind(wanted: Wanted, dev: Path = Path("/dev")) -> tuple[Literal["emulated"], str]:
+def choose_kind(wanted: Wanted, dev: Path = Path("/dev")) -> tuple[Kind, str]:
     """The kind to use and, in one line, why.
 
-    Hardware needs a provider of CANN for the host, which this release does not have: UnusableError, so that
-    nobody takes an emulated run for one on the NPU that he has.
+    The driver's nodes decide, not whether its CANN can be used: nobody is to take an emulated run for one on
+    the NPU that he has. Raises UnusableError for an NPU that is wanted and not there.
     """
     nodes = read_nodes(dev).dies
     if wanted == "emulated":
         return "emulated", "emulated, as asked for"
-    if wanted == "npu" and not nodes:
-        raise UnusableError(f"--device npu: there is no {dev}/davinci*, so no NPU; use --device emulated")
     if nodes:
-        raise UnusableError(
-            f"--device {wanted}: {dev}/davinci{nodes[0]} needs a host provider of CANN, not in this release; "
-            f"use --device emulated"
-        )
+        return "hardware", f"hardware, as there is {dev}/davinci{nodes[0]}"
+    if wanted == "npu":
+        raise UnusableError(f"--device npu: there is no {dev}/davinci*, so no NPU; use --device emulated")
     return "emulated", f"emulated, as there is no {dev}/davinci*"

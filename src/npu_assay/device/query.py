@@ -112,16 +112,6 @@ class NpuSmi:
             answered += remapped
         return Survey(Answers.of_one_host(answered), tuple(failures))
 
-    def count_dies(self) -> int:
-        """How many dies can be used."""
-        return sum(chip.usable for chip in self._mapping().chips)
-
-    def _mapping(self) -> ChipMapping:
-        output = self.ask(MAPPING).output
-        if not isinstance(output, ChipMapping):
-            raise UnusableError(f"{MAPPING}: expected the chips, found {type(output).__name__}")
-        return output
-
     def _ask_all(self, questions: Iterable[Question]) -> tuple[list[Answer], list[AssayError]]:
         def ask(question: Question) -> Answer | AssayError:
             try:

@@ -10,13 +10,14 @@ from npu_assay.cann import diagnose as cann
 from npu_assay.cann.agreement import Expected
 from npu_assay.cann.discovery import USUAL_ROOT, Places, root_of
 from npu_assay.cann.tree import CannTree
+from npu_assay.cann.variables import cann_variables
 from npu_assay.device import diagnose as device
 from npu_assay.device.nodes import read_nodes
 from npu_assay.diagnosis import Diagnosis, Level
 from npu_assay.doctor.examination import Look
 from npu_assay.environment import diagnose as environment
 from npu_assay.environment.drift.look import look_at_other
-from npu_assay.environment.environment import Environment, cann_variables
+from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import Kind
 from npu_assay.environment.venv import OtherPython
 
@@ -53,8 +54,8 @@ class Machine:
     def tree(self) -> CannTree:
         """The CANN that counts."""
         if self.root is not None:
-            return CannTree(self.root)
-        return self.environment.cann if self.emulated else CannTree(root_of(self.variables))
+            return CannTree.laid_out(self.root)
+        return self.environment.cann if self.emulated else CannTree.laid_out(root_of(self.variables))
 
     @property
     def _is_built(self) -> bool:
@@ -94,7 +95,7 @@ class Machine:
         return cann.diagnose(
             Places(self.tree.root),
             self._of_a_run,
-            Expected.of(variant.versions, variant.builds),
+            Expected.of(variant.versions, variant.builds, variant.cann_command),
             site if site.is_dir() else None,
         )
 

@@ -7,6 +7,9 @@ from npu_assay.environment.requirements import read_pins
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 
+#: What a run takes the sources of, wherever it is installed from: its tests, patches on it, its rebuilt module.
+_TESTED = "vllm-ascend"
+
 
 @dataclass(frozen=True)
 class Artefact:
@@ -71,7 +74,7 @@ def artefacts(variant: Variant, architecture: str) -> Artefacts:
         else:
             built = component.is_built_from_sdist(architecture)
             by_pip.append(_artefact(name, component, architecture, sha256, is_sdist=built))
-            if component.rebuilt and not built:
+            if name == _TESTED and "sdist" in component.sha256 and not built:
                 by_pip.append(
                     _artefact(name, component, architecture, component.sha256["sdist"], is_sdist=True)
                 )

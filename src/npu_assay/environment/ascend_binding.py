@@ -25,15 +25,14 @@ from pathlib import Path, PurePosixPath
 from npu_assay.cache import write_json
 from npu_assay.cann.emulated import compiler
 from npu_assay.digest import sha256_of
+from npu_assay.environment.ascend_build.locked import DISTRIBUTION, locked_sdist
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import installed
-from npu_assay.environment.pip import run_pip
 from npu_assay.environment.record_repair import repair_record
 from npu_assay.errors import UnusableError
 from npu_assay.logged import first_error, run_logged
 from npu_assay.project import EMUCANN
 
-DISTRIBUTION = "vllm-ascend"
 PACKAGE = "vllm_ascend"
 #: Left in the distribution's dist-info: which file was replaced, and what by.
 RECORD_NAME = "npu-assay-rebuilt.json"
@@ -63,7 +62,8 @@ def rebuild(environment: Environment, module: str) -> Rebuilt:
     site = environment.site_packages
     library = wheel_module(site, module)
     work = environment.root / "binding"
-    csrc = unpack_csrc(_fetch(environment, work), work)
+    work.mkdir(parents=True, exist_ok=True)
+    csrc = unpack_csrc(locked_sdist(environment), work)
     made = _compile(environment, csrc, work / library.name)
 
     kept = environment.root / "replaced" / library.name
@@ -87,12 +87,15 @@ def rebuild(environment: Environment, module: str) -> Rebuilt:
 
 def rebuilt_files(site_packages: Path) -> dict[str, str]:
     """File below site-packages -> sha256, of what an installation made in place of the wheel's."""
+    note = rebuilt_note(site_packages)
+    return {note.library: note.sha256} if note else {}
+
+
+def rebuilt_note(site_packages: Path) -> Rebuilt | None:
+    """What the installation says about the module that it made; None where that is the wheel's own."""
     there = installed(site_packages).get(DISTRIBUTION)
     note = there.dist_info / RECORD_NAME if there else None
-    if note is None or not note.is_file():
-        return {}
-    facts = Rebuilt(**json.loads(note.read_bytes()))
-    return {facts.library: facts.sha256}
+    return Rebuilt(**json.loads(note.read_bytes())) if note and note.is_file() else None
 
 
 def wheel_module(site_packages: Path, module: str) -> Path:
@@ -120,25 +123,6 @@ def unpack_csrc(sdist: Path, folder: Path) -> Path:
     if not (folder / "csrc").is_dir():
         raise UnusableError(f"{sdist}: no csrc in it; expected {DISTRIBUTION}'s source distribution")
     return folder / "csrc"
-
-
-def _fetch(environment: Environment, work: Path) -> Path:
-    """Download the source distribution of the lock's hash; pip's own settings say from where."""
-    component = environment.variant.component(DISTRIBUTION)
-    work.mkdir(parents=True, exist_ok=True)
-    line = work / "requirements.txt"
-    line.write_text(f"{DISTRIBUTION}=={component.version} --hash=sha256:{component.sha256['sdist']}\n")
-    run_pip(
-        environment,
-        [
-            *("download", "--no-deps", "--no-build-isolation", f"--no-binary={DISTRIBUTION}"),
-            *("--require-hashes", "-r", str(line), "-d", str(work)),
-        ],
-        log=environment.root / "logs" / f"{DISTRIBUTION}.log",
-        doing=f"step {DISTRIBUTION}: pip download of the source distribution",
-        extra={"SOC_VERSION": "ascend910b1"},  # its setup.py asks npu-smi otherwise, and only wants an answer
-    )
-    return next(work.glob("*.tar.gz"))
 
 
 def _compile(environment: Environment, csrc: Path, target: Path) -> Path:

@@ -7,15 +7,17 @@ from functools import cached_property
 from pathlib import Path
 
 from npu_assay.cache import cache_root, content_key, is_complete, tree_digest
+from npu_assay.cann.agreement import Expected
 from npu_assay.cann.provider import Provider, Target
 from npu_assay.cann.providers import provider
-from npu_assay.cann.scripts import sourced
 from npu_assay.cann.tree import CannTree
+from npu_assay.cann.variables import cann_variables, search_path
 from npu_assay.environment.folder import VenvFolder
 from npu_assay.environment.lock import Kind, Lock
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 from npu_assay.project import ADAPTATIONS
+from npu_assay.source.tree import SourceTree
 
 #: Variables of the caller that would change what runs in the environment.
 _NOT_INHERITED = (
@@ -47,6 +49,10 @@ _UNLESS_SET = {"VLLM_HOST_IP": "127.0.0.1"}
 _NO_CUDA = {"CUDA_VISIBLE_DEVICES": "-1"}
 
 
+#: What is built on the emulator, and how: changes with environment/ascend_build/emulated.py.
+_OVERLAY = "overlay 1"
+
+
 @dataclass(frozen=True)
 class Environment(VenvFolder):
     """The environment of a lock in a cache folder; it may not be installed yet.
@@ -60,10 +66,17 @@ class Environment(VenvFolder):
     fetched: Path | None = None
     """The folder of `env fetch` that pip takes every file from; None: what the user's pip is set to."""
     adaptations_source: Path = ADAPTATIONS
+    tree: SourceTree | None = None
+    """The vllm-ascend that a run has of its own; None: the installed one."""
 
     @classmethod
     def of(
-        cls, lock: Lock, kind: Kind = "emulated", cache: Path | None = None, fetched: Path | None = None
+        cls,
+        lock: Lock,
+        kind: Kind = "emulated",
+        cache: Path | None = None,
+        fetched: Path | None = None,
+        tree: SourceTree | None = None,
     ) -> "Environment":
         """The environment of this lock on this kind of device, in the cache.
 
@@ -71,7 +84,7 @@ class Environment(VenvFolder):
         """
         cache, variant = cache or cache_root(), Variant.of(lock, kind)
         root = cache / "environments" / variant.key
-        return cls(variant=variant, root=root, cache=cache, fetched=fetched)
+        return cls(variant=variant, root=root, cache=cache, fetched=fetched, tree=tree)
 
     @property
     def lock(self) -> Lock:
@@ -97,7 +110,8 @@ class Environment(VenvFolder):
     def target(self) -> Target:
         """What a provider of CANN must know of this environment."""
         versions = {name: self.variant.versions[name] for name in ("torch", "torch-npu", "vllm-ascend")}
-        return Target(python=self.python, site_packages=self.site_packages, versions=versions)
+        expected = Expected.of(self.variant.versions, self.variant.builds, self.variant.cann_command)
+        return Target(self.python, self.site_packages, versions, expected)
 
     @property
     def cann(self) -> CannTree:
@@ -113,6 +127,31 @@ class Environment(VenvFolder):
     def adaptations(self) -> Path:
         """The folder for PYTHONPATH that has the plug-in and its dist-info."""
         return self.adaptations_folder / "site"
+
+    @property
+    def build_folder(self) -> Path:
+        """The cache folder of its tree's build. Without a tree there is none."""
+        assert self.tree is not None, "the installed vllm-ascend has no build"
+        record = self.tree.record
+        parts = [_OVERLAY, self.variant.key, record.tree_sha256, record.version]
+        return self.cache / "builds" / content_key(parts)
+
+    @property
+    def vllm_ascend(self) -> Path:
+        """The folder of the package vllm_ascend that is imported."""
+        site = self.site_packages if self.tree is None else self.build_folder / "site"
+        return site / "vllm_ascend"
+
+    def unbuilt(self) -> str:
+        """Why nothing that imports vllm_ascend may run, as it would import another one; else nothing."""
+        if self.tree is None or is_complete(self.build_folder):
+            return ""
+        return f"vllm-ascend {self.tree.record.version} is not built"
+
+    @property
+    def model_infos(self) -> Path | None:
+        """For what vLLM finds out of the installed model classes; None with a tree, which may change it."""
+        return self.root / "model-infos" if self.tree is None else None
 
     def is_made(self) -> bool:
         """Whether the venv is whole, and the Python it was made with is still there."""
@@ -142,9 +181,13 @@ class Environment(VenvFolder):
         """All variables for a command in this environment: the caller's, with the environment's over them.
 
         What the caller had in LD_LIBRARY_PATH and PYTHONPATH is left out, so that nothing else is loaded.
-        Without `adaptations` the plug-in is not on PYTHONPATH. Raises UnusableError when something is not
-        installed.
+        Without `adaptations` the plug-in is not on PYTHONPATH. The build of a tree is first there, whether it
+        is made yet or not: see `unbuilt`. Raises UnusableError when something is not installed, or when the
+        host's CANN is not the lock's.
         """
+        cann = self.cann  # the host's says itself what is wrong with it
+        if cann.faults:
+            raise UnusableError("\n".join(cann.faults))
         missing = self.missing()
         if not adaptations and "adaptations" in missing:
             missing.remove("adaptations")
@@ -155,10 +198,12 @@ class Environment(VenvFolder):
             )
         variables = self.build_variables(base)
         del variables["TORCH_DEVICE_BACKEND_AUTOLOAD"]  # torch's autoload is what loads torch-npu
-        variables["PATH"] = _path(self.python.parent, self.cann.tools, base.get("PATH"))
-        variables = cann_variables(self.cann, variables)
-        if adaptations:
-            variables["PYTHONPATH"] = _path(self.adaptations, variables.get("PYTHONPATH"))
+        variables["PATH"] = search_path(self.python.parent, cann.tools, base.get("PATH"), *cann.other_tools)
+        variables = cann_variables(cann, variables)
+        own = None if self.tree is None else self.build_folder / "site"
+        plugin = self.adaptations if adaptations else None
+        if path := search_path(own, plugin, variables.get("PYTHONPATH")):
+            variables["PYTHONPATH"] = path
         return variables
 
 
@@ -168,24 +213,7 @@ def venv_variables(python: Path, cuda_standins: Path, base: Mapping[str, str] = 
     """
     variables = {name: value for name, value in base.items() if name not in _NOT_INHERITED}
     variables = _UNLESS_SET | variables | _ALWAYS
-    variables["PATH"] = _path(python.parent, base.get("PATH"))
+    variables["PATH"] = search_path(python.parent, base.get("PATH"))
     if cuda_standins.is_dir():
         variables |= _NO_CUDA | {"LD_LIBRARY_PATH": str(cuda_standins)}
     return variables
-
-
-def cann_variables(cann: CannTree, base: Mapping[str, str]) -> dict[str, str]:
-    """The variables after sourcing a CANN's own scripts, with its driver's libraries, which no script names.
-
-    Raises UnusableError when a script is missing or ends the shell.
-    """
-    variables = sourced([cann.cann_script, cann.atb_script], base)
-    driver = [folder for folder in cann.driver_folders if folder.is_dir()]
-    variables["LD_LIBRARY_PATH"] = _path(variables.get("LD_LIBRARY_PATH"), *driver)
-    return variables
-
-
-def _path(*entries: Path | str | None) -> str:
-    """Joins entries of a search path; an empty one would mean the current folder, so there is none."""
-    parts = (part for entry in entries if entry for part in str(entry).split(os.pathsep))
-    return os.pathsep.join(dict.fromkeys(part for part in parts if part))

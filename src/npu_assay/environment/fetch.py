@@ -17,9 +17,9 @@ from pathlib import Path
 
 from npu_assay.cache import folder_lock, writing
 from npu_assay.digest import sha256_of
+from npu_assay.disk import require_free
 from npu_assay.environment import sdist_metadata
 from npu_assay.environment.artefacts import Artefact, ByHand, artefacts
-from npu_assay.environment.disk import require_free
 from npu_assay.environment.fetched import LISTING, FetchedFile, read_fetched, write_fetched
 from npu_assay.environment.lock import UNVERIFIED
 from npu_assay.environment.variant import Variant

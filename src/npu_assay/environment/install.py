@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Protocol
 
 from npu_assay.cache import folder_lock, is_complete, mark_complete, write_json, writing
-from npu_assay.environment.disk import OF_THE_CACHE, require_free
+from npu_assay.disk import OF_THE_CACHE, require_free
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.fetched import require_fetched
 from npu_assay.environment.obstacles import obstacles
-from npu_assay.environment.steps import ORDER
+from npu_assay.environment.steps import steps_of
 from npu_assay.environment.steps.step import Step
 from npu_assay.errors import UnusableError, UsageError
 
@@ -32,15 +32,22 @@ class Progress(Protocol):
 
 
 def install(
-    environment: Environment, progress: Progress, steps: Sequence[Step] = ORDER, *, again: bool = False
+    environment: Environment,
+    progress: Progress,
+    steps: Sequence[Step] | None = None,
+    *,
+    again: bool = False,
 ) -> None:
     """Install what is missing. A half-made environment is removed and made again; with `again`, any is.
 
+    The steps are those of the variant, unless a test has its own.
     `again` makes the plug-in anew too, but not the emulator: nobody can have written into that by accident.
 
     Raises UnusableError, before anything is done, when something is in the way or the disk is too full;
     and, with the step, when one fails: the environment then stays half-made, with its logs.
     """
+    steps = steps or steps_of(environment.variant.kind)
+    made: Sequence[Step] = ()
     if again or not environment.is_made():
         with _locked(environment, progress):
             if again or not environment.is_made():
@@ -49,31 +56,44 @@ def install(
                 if again:
                     shutil.rmtree(environment.adaptations_folder, ignore_errors=True)
                 _require_room(environment)
-                for step in steps:
-                    if step.done is None:
-                        _run(environment, step, progress)
+                made = _up_to_the_last_stamped(steps)
+                for step in made:
+                    _run_unless_kept(environment, step, progress)
                 _complete(environment, steps)
     for step in steps:
-        if step.done is not None:
-            if step.done(environment):
-                progress.end(step.name, None)
-            else:
-                _run(environment, step, progress)
+        if step.done is not None and step not in made:
+            _run_unless_kept(environment, step, progress)
+
+
+def _up_to_the_last_stamped(steps: Sequence[Step]) -> Sequence[Step]:
+    """What makes the venv, with what has to be there before: steps after it are kept elsewhere in the cache,
+    and one of those that fails costs no venv.
+    """
+    stamped = [number for number, step in enumerate(steps, start=1) if step.done is None]
+    return steps[: max(stamped, default=0)]
+
+
+def _run_unless_kept(environment: Environment, step: Step, progress: Progress) -> None:
+    if step.done is not None and not step.always and step.done(environment):
+        progress.end(step.name, None)
+    else:
+        _run(environment, step, progress)
 
 
 def install_step(
-    environment: Environment, name: str, progress: Progress, steps: Sequence[Step] = ORDER
+    environment: Environment, name: str, progress: Progress, steps: Sequence[Step] | None = None
 ) -> None:
     """Run one step, for front ends that make an environment layer by layer.
 
     Raises UsageError for an unknown step, UnusableError when one that it needs has not been done.
     """
+    steps = steps or steps_of(environment.variant.kind)
     named = {step.name: step for step in steps}
     if name not in named:
         raise UsageError(f"no step {name!r}; there are {', '.join(named)}")
     step = named[name]
     with _locked(environment, progress):
-        if is_done(environment, step):
+        if is_done(environment, step) and not step.always:
             progress.end(name, None)
             return
         if not step.needs:
@@ -100,12 +120,22 @@ def install_step(
 def _require_possible(environment: Environment) -> None:
     name = environment.name
     if in_the_way := obstacles(environment.variant):
+        in_the_way += _cann_faults(environment)
         raise UnusableError(
             f"environment {name} can't be installed whole: {'; '.join(in_the_way)}; the steps up to there go"
-            f" one by one: npu-assay env install {name} --device npu --step system, then python, torch, ..."
+            f" one by one: npu-assay env install {name} --device npu --step system, then cann, nnal, ..."
         )
     if environment.fetched is not None:
         require_fetched(environment.variant, environment.fetched)
+
+
+def _cann_faults(environment: Environment) -> list[str]:
+    """What is wrong with the host's CANN, so that everything is told at once."""
+    try:
+        environment.provider.locate(environment.target)
+    except UnusableError as error:
+        return str(error).splitlines()
+    return []
 
 
 def _require_room(environment: Environment) -> None:

@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Iterator
 
-from npu_assay.environment.lock import OF_CANN, UNVERIFIED, Component
+from npu_assay.environment.lock import UNVERIFIED, Component
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 
@@ -35,11 +35,7 @@ def _of(variant: Variant, name: str, component: Component, machine: str) -> Iter
             f" npu-assay env check {variant.lock.name} --device npu --venv DIR"
         )
     elif component.source == "run-packages":
-        if name == OF_CANN[0]:  # the three come together
-            yield (
-                "CANN's run packages are not installed by this release; install them as the vendor documents"
-                " and compare: npu-assay doctor"
-            )
+        return  # the step cann judges the host's; `npu-assay cann install` puts it there
     elif component.artefact_sha256(machine) == UNVERIFIED:
         yield (
             f"its sha256 for {machine} is unverified; record the file that you trust:"

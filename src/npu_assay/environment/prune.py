@@ -1,6 +1,6 @@
 """What is in the cache that nothing needs: environments, emulator builds and plug-ins of other contents.
 
-Only folders right below the cache's own three are looked at. One whose lock is held (somebody makes it, or a
+Only folders right below the cache's own are looked at. One whose lock is held (somebody makes it, or a
 run uses it), or that a process has in its command line, libraries, variables or as its place, is in use and
 stays. Relative paths and links count as what they mean.
 """
@@ -14,12 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from npu_assay.cache import COMPLETE
+from npu_assay.cache import COMPLETE, is_complete
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import Kind, load_lock, lock_names
 from npu_assay.errors import UnusableError
 
-FOLDERS = ("environments", "emulator", "adaptations")
+FOLDERS = ("environments", "emulator", "adaptations", "trees", "builds", "native", "repositories")
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,9 @@ def needed(cache: Path, environments: Iterable[Environment]) -> set[Path]:
     found: set[Path] = set()
     for environment in environments:
         found |= {environment.root, environment.adaptations_folder}
+        # One that is not made yet will be by a stage of the run, which has to have its lock.
+        if environment.tree is not None and is_complete(environment.build_folder):
+            found.add(environment.build_folder)
         if environment.variant.provider == "emulated":
             found.add(environment.cann.root.parent)
     return {path for path in found if path.is_relative_to(cache)}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from npu_assay.cache import KEY_LENGTH
-from npu_assay.environment.lock import DEVICE_WORD, UNVERIFIED, Component, Kind, Lock, Source
+from npu_assay.environment.lock import DEVICE_WORD, UNVERIFIED, Component, Kind, Lock
 from npu_assay.errors import UnusableError
 
 
@@ -42,9 +42,14 @@ class Variant:
         return f"npu-assay env install {self.lock.name} --device {DEVICE_WORD[self.kind]}"
 
     @property
-    def provider(self) -> Source:
-        """Where its CANN comes from."""
-        return self.components["cann"].source
+    def cann_command(self) -> str | None:
+        """What a user types to install its CANN; None for the emulated one, which comes with the rest."""
+        return f"npu-assay cann install {self.lock.name}" if self.kind == "hardware" else None
+
+    @property
+    def provider(self) -> str:
+        """The name of the provider of its CANN: run packages are installed on the host before, if at all."""
+        return "host" if self.components["cann"].source == "run-packages" else "emulated"
 
     @property
     def versions(self) -> dict[str, str]:

@@ -9,7 +9,9 @@ from pathlib import Path
 from npu_assay.digest import sha256_of
 from npu_assay.errors import AssayError, UnusableError, UsageError
 from npu_assay.evidence.atomic import write_atomically
-from npu_assay.evidence.sums import parse_sums, render_sums
+from npu_assay.printable import printable
+from npu_assay.source.archived import ArchivedSource
+from npu_assay.sums import parse_sums, render_sums
 
 #: Derived from the rest, so that they may be written after the seal; at the archive's root only.
 UNSEALED = frozenset({"SHA256SUMS", "statement.intoto.json", "report.html", "report.md"})
@@ -52,16 +54,25 @@ class Archive:
         return self.root / "cann"
 
     @property
+    def source(self) -> ArchivedSource:
+        """The run's vllm-ascend: record, listing, patches."""
+        return ArchivedSource(self.root / "source")
+
+    @property
     def results(self) -> Path:
         return self.root / "results"
 
     @property
     def work(self) -> Path:
-        """Scratch folders of the running stages; gone when the archive is sealed."""
+        """Scratch folders of the running stages, logs and caches; gone when the archive is sealed."""
         return self.root / "work"
 
     def stage_log(self, stage: str) -> Path:
         return self.root / "stages" / f"{stage}.log"
+
+    def plog(self, stage: str) -> Path:
+        """CANN's logs of a stage that failed."""
+        return self.root / "plog" / stage
 
     def stage_junit(self, stage: str) -> Path:
         return self.root / "stages" / f"{stage}.junit.xml"
@@ -76,14 +87,6 @@ class Discrepancy:
 
     def __str__(self) -> str:
         return f"{printable(self.name)}: {self.problem}"
-
-
-def printable(text: str) -> str:
-    """The text on one line, whatever it holds: a file's name may have newlines, escapes, bytes of no text."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
-        for char in text
-    )
 
 
 def create_archive(root: Path) -> Archive:

@@ -17,6 +17,7 @@ from pydantic import (
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.atomic import write_atomically
+from npu_assay.source.record import SourceRecord
 
 
 def _with_z(time: datetime) -> str:
@@ -86,11 +87,48 @@ class EnvironmentRecord(_Strict):
     """File, below site-packages, that was compiled here in place of its wheel's -> sha256."""
 
 
+class DieRecord(_Strict):
+    """A die, as npu-smi showed it when the run took it; null for what it does not show."""
+
+    npu_id: int | None
+    chip_id: int | None
+    logical_id: int | None
+    """By which ASCEND_RT_VISIBLE_DEVICES names it."""
+    physical_id: int | None = None
+    bus_id: str | None = None
+    name: str | None = None
+
+    @property
+    def place(self) -> str:
+        """What to call it in a sentence, as in `NPU 0 chip 0`."""
+        return f"NPU {self.npu_id}" + ("" if self.chip_id is None else f" chip {self.chip_id}")
+
+
 class DeviceRecord(_Strict):
-    """What kind of device the run used, and how many dies of it there were."""
+    """What kind of device the run used, and which dies: those that it had taken for itself."""
 
     kind: Literal["emulated", "hardware"]
-    dies: int
+    dies: tuple[DieRecord, ...]
+    visible_devices: str | None
+    """ASCEND_RT_VISIBLE_DEVICES of its stages; null where none of them needed a die."""
+
+
+class FileRecord(_Strict):
+    """A file, as it was when the run started."""
+
+    sha256: str
+    size: int
+    """In bytes."""
+
+
+class ModelRecord(_Strict):
+    """The model of `--model`: where it was, and which one it is."""
+
+    path: str
+    architectures: tuple[str, ...]
+    model_type: str
+    files: dict[str, FileRecord]
+    """Weights, configuration, tokenizer: every file that counts, by name."""
 
 
 class PipelineRecord(_Strict):
@@ -126,9 +164,10 @@ class Manifest(_Strict):
     schema_version: Literal[1] = 1
     pipeline: PipelineRecord
     environment: EnvironmentRecord
+    source: SourceRecord
     device: DeviceRecord
-    model: str | None
-    """Folder given with --model; None for the pipeline's own."""
+    model: ModelRecord | None
+    """The one given with --model; None for the pipeline's own."""
     project: ProjectRecord
     host: HostRecord
     started: UtcTime

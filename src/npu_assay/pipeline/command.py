@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterable, Mapping
 
 #: What each stands for: ARCHITECTURE.md, "What a stage gets".
-PLACEHOLDERS = ("python", "assay", "suites", "junit", "archive", "site", "plugin")
+PLACEHOLDERS = (
+    *("python", "assay", "suites", "junit", "archive", "site", "plugin"),
+    *("tree", "vllm_ascend", "environment", "device"),
+)
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 

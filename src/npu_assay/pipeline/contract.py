@@ -29,6 +29,11 @@ def judge_stage(stage: Stage, ended: Ended, archive: Archive) -> Judgement:
             return StageStatus.FAIL, (
                 f"printed more than {stage.log_limit} bytes; the log holds the first {stage.log_limit}"
             )
+        case End.WORK_LIMIT:
+            return StageStatus.FAIL, (
+                f"the run's scratch files, and its logs and caches of CANN, Triton and vLLM, took more than"
+                f" {stage.work_limit} bytes"
+            )
         case End.LOG_UNWRITABLE:
             return StageStatus.FAIL, f"its log can't be written: {ended.detail}"
         case End.INTERRUPTED:

@@ -1,18 +1,22 @@
 """The pipeline file: stages as typed, validated data (`ci/pipelines/*.toml`).
 
-A file has `name` and a list of `[[stage]]` tables:
+A file has `name`, a list of `[[stage]]` tables, and may have `[vllm-ascend]`: `source` and `patches`, as the
+options --vllm-ascend and --patch of `run`, which take its place; paths start at the file's folder.
+
+A stage has:
 
 | key | meaning |
 | --- | --- |
 | `name` | lower-case words joined by dashes; names the stage's log |
 | `command` | list of words; placeholders: see ARCHITECTURE.md, "What a stage gets" |
 | `timeout` | seconds until the stage and everything it started is ended |
-| `needs` | stages that must pass first |
+| `needs` | stages that must pass, or be inconclusive, first |
 | `dies` | how many dies the stage needs; with fewer it is `not applicable` |
 | `leaves` | files of the archive that must exist and hold something (a `.jsonl`: at least one valid row) |
 | `junit` | the stage leaves `stages/<name>.junit.xml`: at least one test, all passed, none skipped |
 | `empty_log` | success prints nothing: one byte of output fails the stage |
 | `log_limit` | bytes of output; one more ends the stage |
+| `work_limit` | bytes that scratch files, logs and caches of the run may take; more ends the stage |
 | `settings` | names and defaults of what `--set <stage>.<name>=<value>` may change |
 | `optional` | names and types (int, float, str, bool) of settings that are left out unless they are set |
 
@@ -31,6 +35,7 @@ from npu_assay.evidence.manifest import Name, Setting, first_problem
 from npu_assay.pipeline.command import PLACEHOLDER, PLACEHOLDERS
 
 MIB = 1 << 20
+GIB = 1 << 30
 
 
 class _Strict(BaseModel):
@@ -49,8 +54,14 @@ class Stage(_Strict):
     junit: bool = False
     empty_log: bool = False
     log_limit: int = Field(default=256 * MIB, gt=0)
+    work_limit: int = Field(default=4 * GIB, gt=0)
     settings: dict[str, Setting] = {}
     optional: dict[str, Literal["int", "float", "str", "bool"]] = {}
+
+    @property
+    def in_environment(self) -> bool:
+        """Whether its program is any other than npu-assay, which imports nothing of the environment."""
+        return self.command[0] != "{assay}"
 
     @field_validator("command")
     @classmethod
@@ -73,10 +84,18 @@ class Stage(_Strict):
         return leaves
 
 
+class VllmAscend(_Strict):
+    """Which vllm-ascend the pipeline is about."""
+
+    source: str | None = None
+    patches: list[str] = []
+
+
 class Pipeline(_Strict):
     """The stages in the order of the file; a stage needs only stages that stand before it."""
 
     name: Name
+    vllm_ascend: VllmAscend = Field(default=VllmAscend(), alias="vllm-ascend")
     stage: list[Stage] = Field(min_length=1)
 
     @model_validator(mode="after")

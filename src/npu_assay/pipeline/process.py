@@ -2,18 +2,20 @@
 
 import io
 import os
+import resource
 import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from npu_assay.errors import UnusableError
 from npu_assay.pipeline.descendants import Descendants, adopted_descendants
+from npu_assay.pipeline.folder_limit import FolderLimit
 
 _CHUNK = 1 << 16
 _POLL_SECONDS = 0.05
@@ -41,6 +43,7 @@ class End(StrEnum):
     TIMEOUT = "time limit"
     LOG_LIMIT = "log limit"
     LOG_UNWRITABLE = "log unwritable"
+    WORK_LIMIT = "work limit"
     INTERRUPTED = "interrupted"
 
 
@@ -115,14 +118,17 @@ def run_to_log(
     variables: Mapping[str, str],
     log: Path,
     limits: Limits,
+    work: FolderLimit | None = None,
+    keep_open: Sequence[int] = (),
     stop: Callable[[], bool] = lambda: False,
     tick: Callable[[float], None] = lambda seconds: None,
 ) -> Ended:
     """Run a command in a session of its own with stdout and stderr in `log`, until it or a limit ends it.
 
-    `stop` is asked and `tick` is told the seconds so far about twenty times a second. Whatever the end, no
-    process that the command started is alive on return: SIGTERM, `limits.grace`, SIGKILL. The clock is
-    monotonic.
+    `work` is the folder that the command may not fill, `keep_open` are file descriptors that it and all that
+    it starts inherit. `stop` is asked and `tick` is told the seconds so far about twenty times a second.
+    Whatever the end, no process that the command started is alive on return: SIGTERM, `limits.grace`,
+    SIGKILL. None of them dumps its core. The clock is monotonic.
     """
     began = time.monotonic()
     with log.open("wb", buffering=0) as file:
@@ -130,21 +136,23 @@ def run_to_log(
         output = _Log(reading, file, limits.log_bytes)
         with closing(output), adopted_descendants() as descendants:
             try:
-                process = subprocess.Popen(
-                    command,
-                    cwd=folder,
-                    env=dict(variables),
-                    stdin=subprocess.DEVNULL,
-                    stdout=writing,
-                    stderr=writing,
-                    start_new_session=True,
-                )
+                with _no_core_dumps():
+                    process = subprocess.Popen(
+                        command,
+                        cwd=folder,
+                        env=dict(variables),
+                        stdin=subprocess.DEVNULL,
+                        stdout=writing,
+                        stderr=writing,
+                        start_new_session=True,
+                        pass_fds=keep_open,
+                    )
             except OSError as error:
                 return Ended(End.NOT_STARTED, None, 0.0, detail=f"{command[0]}: {error.strerror}")
             finally:
                 os.close(writing)
             try:
-                end = _watch(process, output, limits.seconds, stop, tick)
+                end = _watch(process, output, limits.seconds, work, stop, tick)
                 seconds = time.monotonic() - began
                 left_behind = _end_all(process, descendants, output, limits, settle=end is End.EXITED)
             except BaseException:
@@ -153,10 +161,26 @@ def run_to_log(
             return Ended(output.stopped_by or end, process.wait(), seconds, left_behind, output.problem)
 
 
+@contextmanager
+def _no_core_dumps() -> Iterator[None]:
+    """What is started in the block writes no core: one of an engine holds all its memory.
+
+    The soft limit only, which a process without privileges can raise back to the hard one afterwards. Cores
+    that the kernel pipes to a program know no limit (core(5)).
+    """
+    before, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (before, hard))
+
+
 def _watch(
     process: subprocess.Popen[bytes],
     output: _Log,
     seconds: float,
+    work: FolderLimit | None,
     stop: Callable[[], bool],
     tick: Callable[[float], None],
 ) -> End:
@@ -170,6 +194,8 @@ def _watch(
         elapsed = time.monotonic() - began
         if elapsed > seconds:
             return End.TIMEOUT
+        if work is not None and work.exceeded():
+            return End.WORK_LIMIT
         if stop():
             return End.INTERRUPTED
         tick(elapsed)

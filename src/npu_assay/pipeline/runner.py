@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
+from npu_assay.device.visible import RT_VISIBLE_DEVICES
+from npu_assay.environment.lock import DEVICE_WORD
 from npu_assay.errors import UnusableError
 from npu_assay.evidence import archive as archives
 from npu_assay.evidence.archive import Archive
@@ -16,20 +17,26 @@ from npu_assay.evidence.manifest import (
     DeviceRecord,
     EnvironmentRecord,
     Manifest,
+    ModelRecord,
     PipelineRecord,
     StageRecord,
     StageStatus,
     write_manifest,
 )
+from npu_assay.evidence.plog import keep_plog
 from npu_assay.evidence.provenance import host_record, project_record
 from npu_assay.pipeline.command import fill_placeholders
 from npu_assay.pipeline.contract import judge_stage
 from npu_assay.pipeline.definition import Pipeline, Stage
+from npu_assay.pipeline.dies import dies_of
+from npu_assay.pipeline.folder_limit import FolderLimit
 from npu_assay.pipeline.process import End, Limits, run_to_log
 from npu_assay.pipeline.progress import Progress
+from npu_assay.pipeline.run_folders import RunFolders
 from npu_assay.pipeline.selection import Settings
 from npu_assay.pipeline.stage_environment import StageEnvironment
 from npu_assay.project import ADAPTATIONS, SUITES
+from npu_assay.source.record import SourceRecord
 
 #: Kept free for the manifest and the checksums of a run that fills the disk.
 _RESERVE_BYTES = 1 << 20
@@ -46,9 +53,16 @@ class RunPlan:
     chosen: frozenset[str]
     """Names of the stages to run; the others are recorded as `not run`."""
     settings: Settings
-    device_kind: Literal["emulated", "hardware"]
-    dies: int
-    model: Path | None = None
+    device: DeviceRecord
+    source: SourceRecord
+    tree: Path
+    """The sources of the run's vllm-ascend."""
+    locks: tuple[int, ...] = ()
+    """Descriptors of the dies' locks. Stages inherit them, so that a die is free when nothing runs on it."""
+    model: ModelRecord | None = None
+    """None: the suites make a tiny one."""
+    model_infos: Path | None = None
+    """See `pipeline.run_folders`."""
     grace: float = 10.0
     settle: float = 3.0
     """See `pipeline.process.Limits`."""
@@ -68,7 +82,10 @@ class Runner:
         self._plan = plan
         self._environment = environment
         self._variables = environment.variables()
+        if plan.device.visible_devices is not None:
+            self._variables[RT_VISIBLE_DEVICES] = plan.device.visible_devices
         self._archive = archive
+        self._folders = RunFolders(archive.work, plan.model_infos)
         self._progress = progress
         self._stop = stop
         self._records: dict[str, StageRecord] = {}
@@ -121,32 +138,39 @@ class Runner:
         return StageRecord(name=stage.name, settings=settings, status=StageStatus.FAIL, reason=self._fatal)
 
     def _obstacle(self, stage: Stage) -> tuple[StageStatus, str] | None:
-        if stage.dies > self._plan.dies:
-            return StageStatus.NOT_APPLICABLE, f"needs {stage.dies} dies, this run has {self._plan.dies}"
+        needed, there = dies_of(stage, self._plan.settings), len(self._plan.device.dies)
+        if needed > there:
+            return StageStatus.NOT_APPLICABLE, f"needs {needed} dies, this run has {there}"
         for need in stage.needs:
             status = self._records[need].status
             if status is StageStatus.NOT_APPLICABLE:
                 return status, f"needs {need}, which is not applicable"
-            if status not in (StageStatus.PASS, StageStatus.NOT_RUN):
+            if status not in (StageStatus.PASS, StageStatus.INCONCLUSIVE, StageStatus.NOT_RUN):
                 return StageStatus.SKIPPED, f"needs {need}: {status}"
+        if stage.in_environment and (unbuilt := self._environment.unbuilt()):
+            return StageStatus.SKIPPED, f"{unbuilt}, and another one must not take its place"
         return None
 
     def _run_stage(self, stage: Stage) -> StageRecord:
         self._progress.stage_started(stage.name)
-        scratch = self._archive.work / stage.name
-        scratch.mkdir()
+        folders = self._folders
+        folders.scratch(stage.name).mkdir()
         command = fill_placeholders(stage.command, self._placeholders(stage))
         started = datetime.now(UTC)
         ended = run_to_log(
             command,
-            folder=scratch,
-            variables=self._variables | self._stage_variables(stage),
+            folder=folders.scratch(stage.name),
+            variables=self._variables | folders.variables(stage.name) | self._stage_variables(stage),
             log=self._archive.stage_log(stage.name),
             limits=Limits(stage.timeout, stage.log_limit, self._plan.grace, self._plan.settle),
+            keep_open=self._plan.locks,
+            work=FolderLimit(folders.work, stage.work_limit),
             stop=self._stop,
             tick=self._progress.tick,
         )
-        archives.remove(scratch)
+        archives.remove(folders.scratch(stage.name))
+        if ended.end is End.WORK_LIMIT:
+            archives.remove(folders.caches)  # or the next stage would be ended for it
         if ended.end is End.LOG_UNWRITABLE:
             self._fatal = f"stage {stage.name}: its log can't be written: {ended.detail}; {_MAKE_ROOM}"
         self._interrupted |= ended.end is End.INTERRUPTED
@@ -156,6 +180,9 @@ class Runner:
                 StageStatus.FAIL,
                 f"left {special} in the archive, which is no regular file; removed",
             )
+        if status is StageStatus.FAIL:
+            keep_plog(self._archive, stage.name, folders.plog(stage.name))
+        archives.remove(folders.plog(stage.name))
         return StageRecord(
             name=stage.name,
             status=status,
@@ -178,23 +205,32 @@ class Runner:
             "archive": (str(self._archive.root),),
             "site": (str(self._environment.site_packages),),
             "plugin": (str(ADAPTATIONS),),
+            "tree": (str(self._plan.tree),),
+            "vllm_ascend": (str(self._environment.vllm_ascend),),
+            "environment": (self._plan.environment.name,),
+            "device": (DEVICE_WORD[self._plan.device.kind],),
         }
 
     def _stage_variables(self, stage: Stage) -> dict[str, str]:
-        model = str(self._plan.model) if self._plan.model else None
-        settings = self._archive.work / f"{stage.name}.settings.json"
+        model = self._plan.model.path if self._plan.model else None
+        settings = self._folders.settings(stage.name)
         settings.write_text(json.dumps(self._plan.settings[stage.name] | {"model": model}))
         return {
             "NPU_ASSAY_ARCHIVE": str(self._archive.root),
             "NPU_ASSAY_RESULTS": str(self._archive.results),
             "NPU_ASSAY_STAGE": stage.name,
             "NPU_ASSAY_SETTINGS": str(settings),
-            "NPU_ASSAY_DEVICE_KIND": self._plan.device_kind,
+            "NPU_ASSAY_DEVICE_KIND": self._plan.device.kind,
         }
 
     def _remove_special_files(self) -> str:
-        """Remove what an archive can't hold; returns the first one's name, or nothing."""
-        special = archives.special_files(self._archive.root)
+        """Remove what an archive can't hold; returns the first one's name, or nothing.
+
+        The work folder is gone before the seal, and caches may hold links.
+        """
+        work = self._archive.work
+        found = archives.special_files(self._archive.root)
+        special = [path for path in found if work not in path.parents]
         for path in special:
             archives.remove(path)
         return str(special[0].relative_to(self._archive.root)) if special else ""
@@ -205,8 +241,9 @@ class Runner:
         manifest = Manifest(
             pipeline=PipelineRecord(name=self._plan.pipeline.name, sha256=self._plan.pipeline_sha256),
             environment=self._plan.environment,
-            device=DeviceRecord(kind=self._plan.device_kind, dies=self._plan.dies),
-            model=str(self._plan.model) if self._plan.model else None,
+            source=self._plan.source,
+            device=self._plan.device,
+            model=self._plan.model,
             project=project_record(),
             host=host_record(),
             started=started,

@@ -15,5 +15,12 @@ class StageEnvironment(Protocol):
     def site_packages(self) -> Path:
         """Where its packages stand."""
 
+    @property
+    def vllm_ascend(self) -> Path:
+        """The folder of the package vllm_ascend that its Python imports."""
+
+    def unbuilt(self) -> str:
+        """Why that package is not there yet, or nothing; no program of the environment may run then."""
+
     def variables(self) -> dict[str, str]:
         """All environment variables of a stage, PATH included."""

@@ -5,6 +5,7 @@ distribution lies beside triton-ascend (the two overwrite each other's files), w
 wrongly, or where vllm-ascend's compiled module does not fit the installed torch.
 """
 
+import hashlib
 import importlib
 import importlib.metadata
 import json
@@ -78,6 +79,15 @@ def loaded(distribution: str, version: str, module: str) -> Package:
     return Package(distribution, version, str(path))
 
 
+def python_files(package: str) -> dict[str, str]:
+    """Return the sha256 of every Python file in a package's folder, by its name from the folder above."""
+    folder = Path(str(importlib.import_module(package).__file__)).parent
+    return {
+        file.relative_to(folder.parent).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(folder.rglob("*.py"))
+    }
+
+
 def refuse_distribution(name: str) -> None:
     """Fail where this distribution is installed."""
     if not is_installed(name):
@@ -115,6 +125,9 @@ def run(stage: Stage) -> None:
     refuse_lost_references()
     libraries = loaded_cann_libraries()
     identity = cann_identity(libraries)
+    # Before it is judged: the log of a stage that fails for it says which CANN that was.
+    print_process_map()
+    print(f"cann-identity: {identity}")
     if stray := stray_from_home(libraries):
         raise Wrong(f"another CANN is loaded than is meant: {stray}")
     if stage.emulated == identity.startswith("hardware"):
@@ -128,13 +141,12 @@ def run(stage: Stage) -> None:
     print(f"reference counts: as before after {CALLS} calls of swap_blocks")
     print(f"distribution {FORBIDDEN}: not installed")
     print(f"device: {device.count} x {device.name}, {device.kind}")
-    print_process_map()
-    print(f"cann-identity: {identity}")
     facts = {
         "python": {"version": sys.version.split()[0], "executable": sys.executable},
         "packages": [asdict(package) for package in packages],
         "vllm_ascend_build": {"device_type": build},
         "vllm_ascend_binding": asdict(binding),
+        "vllm_ascend_files": python_files("vllm_ascend"),
         "device": asdict(device),
         "process_map": libraries,
         "cann_identity": identity,

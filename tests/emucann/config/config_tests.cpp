@@ -13,8 +13,8 @@ namespace {
 
 using Variables = std::vector<std::pair<const char*, const char*>>;
 
-constexpr const char* names[] = {"EMUCANN_DEVICES", "EMUCANN_MEMORY_MB", "EMUCANN_SOC", "EMUCANN_THREADS",
-                                 "EMUCANN_FAULT"};
+constexpr const char* names[] = {"EMUCANN_DEVICES", "EMUCANN_MEMORY_MB", "EMUCANN_SOC",
+                                 "EMUCANN_THREADS", "EMUCANN_FAULT",     "ASCEND_RT_VISIBLE_DEVICES"};
 
 Config config_with(const Variables& variables) {
   for (const char* name : names) unsetenv(name);
@@ -51,6 +51,20 @@ TEST(Config, ReadsEachVariable) {
   EXPECT_EQ(config.threads, 8);
   EXPECT_EQ(config.fault.kind, Fault::Kind::flip_host_to_device);
   EXPECT_EQ(config.fault.nth, 3u);
+}
+
+TEST(Config, AProcessSeesTheDevicesThatAreNamed) {
+  struct Case {
+    const char* visible;
+    int devices;
+  };
+  for (const auto& [visible, devices] : {Case{"", 4}, Case{"0", 1}, Case{"1,3", 2}, Case{"0,1,2,3", 4},
+                                         Case{"0,4,1", 1}, Case{"2,2", 1}, Case{"0, 1", 1}, Case{"4", 0}}) {
+    const Config config = config_with({{"EMUCANN_DEVICES", "4"}, {"ASCEND_RT_VISIBLE_DEVICES", visible}});
+    EXPECT_EQ(config.error, "");
+    EXPECT_EQ(config.devices, devices) << visible;
+    EXPECT_EQ(config.installed_devices, 4) << visible;
+  }
 }
 
 TEST(Config, SaysInOneLineWhatIsWrong) {

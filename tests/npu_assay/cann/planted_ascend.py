@@ -106,10 +106,11 @@ class PlantedAscend:
         self.write(f"nnal/atb/{version}/version.info", atb_info(version, build))
         for abi in (0, 1):
             self.write(f"nnal/atb/{version}/atb/cxx_abi_{abi}/lib/libatb.so", "")
-        self.write(
-            "nnal/atb/set_env.sh",
-            f"export ATB_HOME_PATH={self.root}/nnal/atb/latest/atb/cxx_abi_1\n",
-        )
+        for folder, own in (("nnal/atb", "latest/atb"), (f"nnal/atb/{version}/atb", ".")):
+            home = self.root / folder / own
+            self.write(
+                f"{folder}/set_env.sh", f"_abi=${{1:-1}}\nexport ATB_HOME_PATH={home}/cxx_abi_${{_abi##*=}}\n"
+            )
 
     def plant_driver(self, version: str) -> None:
         self.write("driver/version.info", driver_info(version))

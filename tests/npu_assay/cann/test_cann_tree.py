@@ -12,7 +12,7 @@ INFO = "package_name=Ascend-cann-toolkit\nversion=9.0.0\ninnerversion=EMULATED\n
 
 @pytest.fixture
 def tree(tmp_path: Path) -> CannTree:
-    tree = CannTree(tmp_path)
+    tree = CannTree.laid_out(tmp_path)
     tree.install_info.parent.mkdir(parents=True)
     tree.install_info.write_text(INFO)
     return tree

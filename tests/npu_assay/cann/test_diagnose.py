@@ -163,7 +163,7 @@ FAULTS = {
         variables={"ATB_HOME_PATH": ""},
     ),
     "NNAL without its script": Fault(
-        lambda t: t.remove("nnal/atb/set_env.sh"),
+        lambda t: [t.remove(f"nnal/atb/{script}") for script in ("set_env.sh", "9.0.0/atb/set_env.sh")],
         "cann-scripts",
         "NNAL is half installed",
         "Ascend-cann-nnal_9.0.0",

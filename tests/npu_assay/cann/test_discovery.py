@@ -122,6 +122,7 @@ def test_the_root_is_that_of_the_variables(tree: PlantedAscend, tmp_path: Path) 
     old = plant_cann8(tmp_path / "old")
     assert root_of({"ASCEND_HOME_PATH": str(old.root / "ascend-toolkit/latest")}) == old.root
     assert root_of({"ASCEND_HOME_PATH": "/gone/cann"}) == USUAL_ROOT
+    assert root_of({"HOME": str(tree.root.parent)}) == tree.root
 
 
 def test_the_hal_library_of_the_system_counts_where_the_driver_has_none(tree: PlantedAscend) -> None:

@@ -41,6 +41,13 @@ def test_scripts_are_sourced_in_order_and_see_each_other(tmp_path: Path) -> None
     assert sourced([first, second], {"PATH": "/usr/bin:/bin", "P": "zero"})["P"] == "two:one:zero"
 
 
+def test_a_script_gets_its_own_argument_and_no_other_s(tmp_path: Path) -> None:
+    first = script(tmp_path, "1.sh", 'export ONE="$#$1"')
+    second = script(tmp_path, "2.sh", 'export TWO="$#$1"')
+    variables = sourced([first, second], {"PATH": "/usr/bin:/bin"}, {second: "--cxx_abi=1"})
+    assert (variables["ONE"], variables["TWO"]) == ("0", "1--cxx_abi=1")
+
+
 def test_a_value_of_several_lines_stays_whole(tmp_path: Path) -> None:
     path = script(tmp_path, "a.sh", "export A='one\ntwo=2'")
     assert sourced([path], {"PATH": "/usr/bin:/bin"})["A"] == "one\ntwo=2"

@@ -1,7 +1,9 @@
 """A whole archive of an emulated kv-offload run, as the runner and the suites would leave it."""
 
+import hashlib
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from npu_assay.claims.verdict import Verdict, verify
 from npu_assay.evidence.archive import Archive, create_archive, seal
 from npu_assay.evidence.manifest import (
     DeviceRecord,
+    DieRecord,
     EnvironmentRecord,
     Manifest,
     PipelineRecord,
@@ -19,13 +22,18 @@ from npu_assay.evidence.manifest import (
     write_manifest,
 )
 from npu_assay.evidence.provenance import host_record, project_record
+from npu_assay.source.listing import Listing
+from npu_assay.source.native import native_parts
+from npu_assay.source.record import PatchRecord, SourceRecord
 
 STAGES = (
     "cann",
+    "build",
     "versions-and-paths",
     "health",
     "ruff",
     "compileall",
+    "vllm-ascend-ut",
     "unit",
     "native-transfer",
     "native-high-level",
@@ -36,6 +44,17 @@ IDENTITY = "EMULATED CANN 9.0.0 (emucann)"
 LOCKED = {"torch": "2.9.0", "torch-npu": "2.9.0.post2", "triton-ascend": "3.2.0"}
 LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0"}
 LOADED = LOCKED | {"torch": "2.9.0+cpu"}
+#: Of the run's vllm-ascend: name -> content.
+TREE = {
+    "setup.py": "setup()",
+    "csrc/ops.cpp": "int main();",
+    "vllm_ascend/__init__.py": "",
+    "vllm_ascend/utils.py": "import torch",
+    "vllm_ascend/data/no_package.py": "",
+    "tests/ut/test_utils.py": "def test_0(): pass",
+    "tests/ut/test_empty.py": "",
+    "tests/ut/worker/test_worker_v1.py": "# upstream's CI leaves this out",
+}
 LOCKED_CANN = {"cann": "9.0.0", "cann-ops": "9.0.0", "nnal": "9.0.0"}
 LOCKED_BUILDS = dict.fromkeys(LOCKED_CANN, "EMULATED")
 SETTINGS = {"rounds": 3, "prompt_tokens": 300}
@@ -126,6 +145,19 @@ def pytest_junit(*outcomes: str) -> str:
     return f'<?xml version="1.0"?><testsuites><testsuite name="pytest">{cases}</testsuite></testsuites>'
 
 
+#: Two that pass, and one that skips itself as it is known to.
+UNIT_TESTS = """<testsuites><testsuite name="pytest">
+<testcase classname="tests.ut.test_utils" name="test_0"/>
+<testcase classname="tests.ut.test_utils.TestUtils" name="test_1"/>
+<testcase classname="tests.ut.test_utils.TestUtils" name="test_enable_custom_op">
+<skipped message="Skip as register_kernels has NPU SocName checking in CANN 8.5.0."/></testcase>
+</testsuite></testsuites>"""
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def round_row(number: int, **changes: object) -> dict[str, object]:
     tokens = [number, 7, 7, 5]
     return {
@@ -160,7 +192,12 @@ class OffloadArchive:
             + f"process: versions pid 1\nprocess-map: {LIBRARY}\n"
             f"cann-identity: {IDENTITY}\n",
         )
-        self.write("environment.json", json.dumps({"cann_identity": IDENTITY, "process_map": [LIBRARY]}))
+        self.write_environment()
+        self.write_tree(TREE)
+        self.write("stages/build.log", "nothing to build\n")
+        log = pytest_log("2 passed, 1 skipped")
+        self.write("stages/vllm-ascend-ut.log", f"package: /x/vllm-ascend.py\n{log}")
+        self.write("stages/vllm-ascend-ut.junit.xml", UNIT_TESTS)
         self.write("stages/cann.log", "findings: 4, problems: 0\n")
         self.write_cann(CANN_FILES)
         (self.root / "device" / "after").mkdir()
@@ -183,6 +220,59 @@ class OffloadArchive:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+    def write_environment(self, **files: str) -> None:
+        """environment.json, with the loaded package's files: TREE's, but for these."""
+        loaded = {name: text for name, text in TREE.items() if name.startswith("vllm_ascend/")} | files
+        del loaded["vllm_ascend/data/no_package.py"]
+        loaded["vllm_ascend/_build_info.py"] = "made by setup.py"
+        facts = {
+            "cann_identity": IDENTITY,
+            "process_map": [LIBRARY],
+            "vllm_ascend_files": {name: sha256(text) for name, text in loaded.items()},
+        }
+        self.write("environment.json", json.dumps(facts))
+
+    def write_tree(
+        self,
+        tree: Mapping[str, str],
+        patches: Mapping[str, str] | None = None,
+        base: Mapping[str, str] | None = None,
+        **record: object,
+    ) -> None:
+        """source/ and the manifest's record of it; what a run's own tree has are patches and a base."""
+        listing = Listing({name: sha256(text) for name, text in tree.items()})
+        own = base is not None
+        source = SourceRecord(
+            **{
+                "kind": "folder" if own else "lock",
+                "given": "/home/me/vllm-ascend" if own else "vllm-ascend 0.18.0 of cann900-vllm018",
+                "commit": None,
+                "dirty": None,
+                "sha256": None,
+                "patches": tuple(
+                    PatchRecord(name=name[5:], file=name, sha256=sha256(text))
+                    for name, text in (patches or {}).items()
+                ),
+                "tree_sha256": listing.sha256,
+                "files": len(listing.files),
+                "version": f"0.18.0+tree.{listing.sha256[:12]}" if own else "0.18.0",
+                "version_from": "PKG-INFO" if own else "the lock",
+                "notes": (),
+            }
+            | record
+        )
+        self.change_manifest(source=source)
+        self.write("source/source.json", source.model_dump_json())
+        self.write("source/files.sha256", listing.data.decode())
+        for name, text in (patches or {}).items():
+            self.write(f"source/patches/{name}", text)
+        if base is not None:
+            compiled = {name: sha256(text) for name, text in base.items()}
+            self.write("source/base-native.sha256", native_parts(Listing(compiled)).data.decode())
+        log = (self.root / "stages/versions-and-paths.log").read_text()
+        loaded = re.sub(r"^vllm-ascend \S+", f"vllm-ascend {source.version}", log, flags=re.MULTILINE)
+        self.write("stages/versions-and-paths.log", loaded)
 
     def write_cann(self, files: dict[str, tuple[str, str]]) -> None:
         for role, (found, text) in files.items():
@@ -235,6 +325,16 @@ def messages(verdict: Verdict, result: Result) -> list[str]:
     ]
 
 
+def device_of(kind: str, *npus: int) -> DeviceRecord:
+    """The record of a run that took these dies, by default the one that the archive's npu-smi shows."""
+    dies = tuple(
+        DieRecord(npu_id=npu, chip_id=0, logical_id=npu, bus_id=f"0000:C{npu + 1}:00.0")
+        for npu in npus or (0,)
+    )
+    visible = ",".join(str(die.logical_id) for die in dies)
+    return DeviceRecord(kind=kind, dies=dies, visible_devices=visible)
+
+
 def _manifest() -> Manifest:
     now = datetime.now(UTC)
     settings = {"native-high-level": SETTINGS}
@@ -243,7 +343,8 @@ def _manifest() -> Manifest:
         environment=EnvironmentRecord(
             name="cann900-vllm018", lock_sha256="1" * 64, versions=LOCKED | LOCKED_CANN, builds=LOCKED_BUILDS
         ),
-        device=DeviceRecord(kind="emulated", dies=1),
+        source=SourceRecord.model_construct(),  # write_tree's
+        device=device_of("emulated"),
         model=None,
         project=project_record(),
         host=host_record(),

@@ -10,7 +10,7 @@ from npu_assay.evidence.manifest import PipelineRecord, StageRecord, StageStatus
 @pytest.fixture
 def engine(offload: OffloadArchive) -> OffloadArchive:
     """An emulated run of the pipeline, made from one of kv-offload."""
-    kept = ("cann", "versions-and-paths", "health", "ruff", "health-after")
+    kept = ("cann", "build", "versions-and-paths", "health", "ruff", "health-after")
     stages = [stage for stage in offload.manifest.stages if stage.name in kept]
     stages.append(StageRecord(name="engine", status=StageStatus.PASS, exit_code=0, settings={}))
     offload.change_manifest(pipeline=PipelineRecord(name="engine", sha256="0" * 64), stages=tuple(stages))
@@ -20,6 +20,8 @@ def engine(offload: OffloadArchive) -> OffloadArchive:
         )
     for name in (
         "compileall.log",
+        "vllm-ascend-ut.log",
+        "vllm-ascend-ut.junit.xml",
         "unit.log",
         "unit.junit.xml",
         "native-transfer.log",
@@ -55,7 +57,7 @@ def test_a_whole_run_passes(engine: OffloadArchive) -> None:
         (lambda run: run.replace("stages/engine.log", "/libascendcl.so", "/other.so"), "identity/1: no line"),
         (
             lambda run: run.replace("stages/versions-and-paths.log", "vllm 0.18.0", "vllm 0.22.1"),
-            "versions/1: vllm: 0.22.1 was loaded, the lock asks for 0.18.0",
+            "versions/2: vllm: 0.22.1 was loaded, the run asks for 0.18.0",
         ),
         (
             lambda run: run.change_stage("engine", status=StageStatus.FAIL, exit_code=1),

@@ -12,6 +12,7 @@ from offload_archive import (
     PROCESS,
     SETTINGS,
     OffloadArchive,
+    device_of,
     messages,
     pytest_junit,
     pytest_log,
@@ -22,7 +23,7 @@ from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.claims.offload_rounds import reusable_tokens
 from npu_assay.claims.verdict import verify
-from npu_assay.evidence.manifest import DeviceRecord, StageStatus
+from npu_assay.evidence.manifest import ModelRecord, StageStatus
 
 VERSIONS = "stages/versions-and-paths.log"
 TOOLKIT = "cann/toolkit/ascend_toolkit_install.info"
@@ -59,7 +60,7 @@ def unit(summary: str, *outcomes: str):
 
 FAULTS = {
     "manifest says hardware": (
-        lambda o: o.change_manifest(device=DeviceRecord(kind="hardware", dies=1)),
+        lambda o: o.change_manifest(device=device_of("hardware")),
         "identity/1: the manifest says hardware, but the loaded CANN is emulated",
     ),
     "log says hardware": (
@@ -100,15 +101,15 @@ FAULTS = {
     ),
     "another version loaded": (
         lambda o: o.replace(VERSIONS, "vllm-ascend 0.18.0", "vllm-ascend 0.18.1"),
-        "versions/1: vllm-ascend: 0.18.1 was loaded, the lock asks for 0.18.0",
+        "versions/2: vllm-ascend: 0.18.1 was loaded, the run asks for 0.18.0",
     ),
     "a post release is another version": (
         lambda o: o.replace(VERSIONS, "2.9.0.post2", "2.9.0"),
-        "versions/1: torch-npu: 2.9.0 was loaded, the lock asks for 2.9.0.post2",
+        "versions/2: torch-npu: 2.9.0 was loaded, the run asks for 2.9.0.post2",
     ),
     "version not recorded": (
         lambda o: o.replace(VERSIONS, "vllm 0.18.0 /x", "vllm 0.18.0 x"),
-        "versions/1: vllm: 0 lines name its version and file",
+        "versions/2: vllm: 0 lines name its version and file",
     ),
     "another library in a stage": (
         lambda o: o.replace(
@@ -180,19 +181,19 @@ FAULTS = {
     ),
     "unhealthy device": (
         lambda o: o.replace("device/npu-smi-info.txt", "| OK ", "| Bad"),
-        "health/3: health: NPU 0 chip 0: health is Bad",
+        "health/4: health: NPU 0 chip 0: health is Bad",
     ),
     "npu-smi output missing": (
         lambda o: (o.root / "device/npu-smi-info.txt").unlink(),
-        "health/3: health: no npu-smi info, without which",
+        "health/4: health: no npu-smi info, without which",
     ),
     "unhealthy after the run": (
         lambda o: o.replace("device/after/npu-smi-health-0-0.txt", ": OK", ": Alarm"),
-        "health/3: health-after: NPU 0 chip 0: health is Alarm",
+        "health/4: health-after: NPU 0 chip 0: health is Alarm",
     ),
     "a process left on the die": (
         lambda o: o.replace("device/after/npu-smi-info.txt", NOTHING_RUNS, PROCESS),
-        "health/3: health-after: NPU 0 chip 0: process 4711 (VLLMEngineCore, 2100 MiB) was left on it",
+        "health/4: health-after: NPU 0 chip 0: process 4711 (VLLMEngineCore, 2100 MiB) was left on it",
     ),
     "another die after the run": (
         lambda o: [
@@ -202,7 +203,7 @@ FAULTS = {
                 "npu-smi-info-m.txt": ("0    0    0", "6    0    0"),
             }.items()
         ],
-        "health/3: health-after: NPU 0 chip 0: there before the run, gone after it",
+        "health/4: health-after: NPU 0 chip 0: there before the run, gone after it",
     ),
     "no output after the run": (
         lambda o: [path.unlink() for path in (o.root / "device/after").iterdir()],
@@ -213,7 +214,7 @@ FAULTS = {
             o.replace("device/npu-smi-info.txt", *words)
             for words in ((".EMULATED", ""), (NOTHING_RUNS, PROCESS))
         ],
-        "health/3: health: NPU 0 chip 0: used by process 4711",
+        "health/4: health: NPU 0 chip 0: used by process 4711",
     ),
     "npu-smi's output cut short": (
         lambda o: o.replace("device/npu-smi-info.txt", f"{NOTHING_RUNS}\n{CLOSING_RULE}\n", NOTHING_RUNS),
@@ -221,11 +222,11 @@ FAULTS = {
     ),
     "npu-smi failed": (
         lambda o: o.write("device/npu-smi-info.txt", "dcmi module initialize failed. ret is -8005\n"),
-        "health/3: ",
+        "health/4: ",
     ),
     "more dies recorded than shown": (
-        lambda o: o.change_manifest(device=DeviceRecord(kind="emulated", dies=2)),
-        "health/3: health: dies: npu-smi shows 1, the manifest says 2",
+        lambda o: o.change_manifest(device=device_of("emulated", 0, 1)),
+        "health/4: health: NPU 1 chip 0: taken by the manifest, but npu-smi shows no such die",
     ),
     "ruff found something": (log("ruff", "Found 1 error.\n"), "ruff/1: expected the log to end in"),
     "ruff log empty": (log("ruff", ""), "ruff/1: expected the log to end in"),
@@ -368,19 +369,19 @@ UNSURE = {
     ),
     "no mapping of the chips": (
         lambda o: (o.root / "device/npu-smi-info-m.txt").unlink(),
-        "health/3: health: 1 die, but npu-smi info -m is missing",
+        "health/4: health: 1 die, but npu-smi info -m is missing",
     ),
     "no list of the NPUs": (
         lambda o: (o.root / "device/npu-smi-info-l.txt").unlink(),
-        "health/3: health: 1 die, but npu-smi info -l is missing",
+        "health/4: health: 1 die, but npu-smi info -l is missing",
     ),
     "a die's health not asked for": (
         lambda o: (o.root / "device/npu-smi-health-0-0.txt").unlink(),
-        "health/3: health: 1 die, but npu-smi info -t health is missing for NPU 0 chip 0",
+        "health/4: health: 1 die, but npu-smi info -t health is missing for NPU 0 chip 0",
     ),
     "a die's health not asked for after the run": (
         lambda o: (o.root / "device/after/npu-smi-health-0-0.txt").unlink(),
-        "health/3: health-after: 1 die, but npu-smi info -t health is missing for NPU 0 chip 0",
+        "health/4: health-after: 1 die, but npu-smi info -t health is missing for NPU 0 chip 0",
     ),
     "the health check skipped": (
         lambda o: o.replace(
@@ -388,7 +389,7 @@ UNSURE = {
             "npu-health: looked",
             "npu-health: skipped, as SKIP_NPU_HEALTH_CHECK=1 says\nnpu-health: looked",
         ),
-        "health/3: health: SKIP_NPU_HEALTH_CHECK=1 left out the health query, so no health was measured",
+        "health/4: health: SKIP_NPU_HEALTH_CHECK=1 left out the health query, so no health was measured",
     ),
     "the health of another die": (
         lambda o: o.replace(
@@ -461,7 +462,8 @@ def test_the_tiny_models_tokens_are_compared_with_the_cpus_and_no_others(offload
     )
     assert verdict.result is Result.PASS
     (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
-    offload.change_manifest(model="/models/other")
+    other = ModelRecord(path="/models/other", architectures=("Q",), model_type="q", files={})
+    offload.change_manifest(model=other)
     verdict = offload.verdict()
     nothing = messages(verdict, Result.NOT_APPLICABLE)
     assert [message.partition(":")[0] for message in nothing] == ["cpu-tokens/1"]

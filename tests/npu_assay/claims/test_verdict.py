@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
-from offload_archive import CANN_FILES_OF_HARDWARE, IDENTITY, OffloadArchive, messages, round_row
+from offload_archive import CANN_FILES_OF_HARDWARE, IDENTITY, OffloadArchive, device_of, messages, round_row
 
 from npu_assay.claims import verdict as verdict_module
 from npu_assay.claims.case import Case, Mode
@@ -15,12 +15,12 @@ from npu_assay.claims.verdict import verify
 from npu_assay.commands.archive import archive as archive_command
 from npu_assay.commands.verify import verify as verify_command
 from npu_assay.errors import UsageError
-from npu_assay.evidence.manifest import DeviceRecord, PipelineRecord, StageStatus
+from npu_assay.evidence.manifest import PipelineRecord, StageStatus
 
 
 def to_hardware(offload: OffloadArchive) -> None:
     """As if the run had been on an NPU."""
-    offload.change_manifest(device=DeviceRecord(kind="hardware", dies=1))
+    offload.change_manifest(device=device_of("hardware"))
     for name in ("environment.json", "stages/versions-and-paths.log"):
         offload.replace(name, IDENTITY, "hardware V100R001C10SPC001B250")
     for folder in ("device", "device/after"):
@@ -100,7 +100,7 @@ TOOLKIT = "cann/toolkit/ascend_toolkit_install.info"
 @pytest.mark.parametrize(
     ("sign", "evidence"),
     [
-        (lambda o: o.change_manifest(device=DeviceRecord(kind="emulated", dies=1)), "manifest.json says"),
+        (lambda o: o.change_manifest(device=device_of("emulated")), "manifest.json says"),
         (lambda o: o.replace(LOG, HARDWARE, IDENTITY), f"{LOG}:8 says 'cann-identity: EMULATED"),
         (lambda o: o.replace(LOG, "cann-", f"cann-identity: {IDENTITY}\ncann-"), f"{LOG}:9 says"),
         (lambda o: o.replace("environment.json", HARDWARE, IDENTITY), "environment.json says 'EMULATED"),

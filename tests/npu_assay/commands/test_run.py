@@ -1,21 +1,30 @@
 """`npu-assay run` in an environment that needs no installation: our own Python and a scripted npu-smi."""
 
+import fcntl
+import hashlib
 import os
 import signal
 import subprocess
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from npu_smi_texts import process
+from planted_model import plant_model
+from planted_npu_smi import a2_answers, plant_npu_smi
 
+from npu_assay.cann.tree import CannTree
 from npu_assay.commands import run as run_module
+from npu_assay.environment.ascend_build.request import RunSource
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
-from npu_assay.evidence.manifest import read_manifest
+from npu_assay.evidence.manifest import FileRecord, read_manifest
 from npu_assay.project import ROOT
+from npu_assay.source.location import Folder
+from npu_assay.source.tree import Wanted, make_tree
 
-MAPPING = "NPU ID    Chip ID    Chip Logic ID    Chip Name\n0    0    0    Ascend 910B3\n"
 PIPELINE = """
 name = "demo"
 [[stage]]
@@ -31,21 +40,41 @@ timeout = 20
 name = "two"
 command = ["{{python}}", "-c", "pass"]
 timeout = 20
-dies = 2
+dies = {dies}
 """
+
+EMULATED = {name: text.replace("25.3.9", "25.3.9+emulated") for name, text in a2_answers([0]).items()}
 
 
 class ProjectEnvironment:
     python = Path(sys.executable)
     site_packages = Path(sysconfig.get_path("purelib"))
     cache = Path()
+    cann = CannTree.laid_out(Path("/usr/local/Ascend"))
+    model_infos = None
+    vllm_ascend = site_packages / "vllm_ascend"
+    tree = None
 
     def __init__(self, tools: Path, variant: Variant) -> None:
-        self._tools = tools
+        self.tools = tools
         self.variant = variant
 
+    def unbuilt(self) -> str:
+        return ""
+
     def variables(self) -> dict[str, str]:
-        return {**os.environ, "PATH": f"{self._tools}:{os.environ['PATH']}"}
+        return {**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}"}
+
+
+def locks(environment: ProjectEnvironment) -> RunSource:
+    """The lock's own vllm-ascend, which a real environment downloads."""
+    folder = environment.tools.parent / "locks-own"
+    (folder / "vllm_ascend").mkdir(parents=True, exist_ok=True)
+    (folder / "vllm_ascend" / "__init__.py").touch()
+    (folder / "setup.py").touch()
+    wanted = Wanted(Folder(folder), locks="vllm-ascend 0.18.0 of a test")
+    tree = make_tree(wanted, "0.18.0", environment.tools.parent / "cache", lambda line: None)
+    return RunSource(environment, tree, (), None)
 
 
 class Assay:
@@ -56,8 +85,8 @@ class Assay:
         self.out = folder / "out"
         self.pipeline("pass")
 
-    def pipeline(self, program: str) -> None:
-        (self.folder / "demo.toml").write_text(PIPELINE.format(program=program))
+    def pipeline(self, program: str, dies: int = 2) -> None:
+        (self.folder / "demo.toml").write_text(PIPELINE.format(program=program, dies=dies))
 
     def run(self, *arguments: str) -> int:
         """The exit code, as the shell sees it."""
@@ -72,17 +101,134 @@ class Assay:
 
 @pytest.fixture
 def assay(tmp_path, monkeypatch) -> Assay:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "npu-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{MAPPING}END\n")
-    (tools / "npu-smi").chmod(0o755)
+    tools = plant_npu_smi(tmp_path / "tools", EMULATED)
+    for name in ("ASCEND_RT_VISIBLE_DEVICES", "NPU_INDEX", "NPU_CHIP_INDEX", "SKIP_NPU_HEALTH_CHECK"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(run_module, "install", lambda environment, progress: None)
     monkeypatch.setattr(run_module, "needed", lambda cache, environments: ())  # nothing of it is in a cache
     monkeypatch.setattr(
         run_module.Environment, "of", lambda lock, kind: ProjectEnvironment(tools, Variant.of(lock, kind))
     )
+    monkeypatch.setattr(
+        run_module, "run_source", lambda request, named, environment, report: locks(environment)
+    )
     monkeypatch.setattr(sys, "argv", [])
     return Assay(tmp_path)
+
+
+SHOW = "import os; print(os.environ.get('ASCEND_RT_VISIBLE_DEVICES'))"
+
+
+class NpuHost:
+    """A host with eight NPUs, of which others use the first one: nodes, npu-smi, and where locks are."""
+
+    def __init__(self, folder: Path) -> None:
+        self.dev, self.tools, self.locks = folder / "dev", folder / "tools", folder / "locks"
+        self.dev.mkdir()
+        for number in range(8):
+            (self.dev / f"davinci{number}").touch()
+        self.plant(busy={0: process(0, 4711)})
+
+    def plant(self, **answers: dict[int, str]) -> None:
+        plant_npu_smi(self.tools, a2_answers(range(8), **answers))
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return ("--device", "npu", "--dev", str(self.dev))
+
+
+@pytest.fixture
+def npu_host(assay, monkeypatch) -> NpuHost:
+    host = NpuHost(assay.folder)
+    monkeypatch.setenv("PATH", f"{host.tools}:{os.environ['PATH']}")
+    monkeypatch.setenv("NPU_ASSAY_LOCKS", str(host.locks))
+    return host
+
+
+def visible(assay) -> str:
+    return (assay.out / "stages/one.log").read_text().strip()
+
+
+def test_a_run_on_an_npu_takes_the_first_free_dies_and_gives_them_back(assay, npu_host, capsys):
+    assay.pipeline(SHOW)
+    assert assay.run(*npu_host.options) == 0
+    assert "dies: NPU 1 chip 0 (logical id 1), NPU 2 chip 0 (logical id 2)\n" in capsys.readouterr().out
+    device = read_manifest(assay.out / "manifest.json").device
+    assert (device.kind, device.visible_devices, visible(assay)) == ("hardware", "1,2", "1,2")
+    assert [(die.npu_id, die.chip_id, die.logical_id) for die in device.dies] == [(1, 0, 1), (2, 0, 2)]
+    with (npu_host.locks / "die-0000-01-00.0-0.lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        assay.out = assay.folder / "second"
+        assert assay.run(*npu_host.options) == 0
+    assert visible(assay) == "2,3"
+
+
+@pytest.mark.parametrize(
+    ("variables", "seen"),
+    [
+        ({"ASCEND_RT_VISIBLE_DEVICES": "5,6"}, "5,6"),
+        ({"ASCEND_RT_VISIBLE_DEVICES": "5"}, "5"),  # fewer than the pipeline's most: a stage does not apply
+        ({"SKIP_NPU_HEALTH_CHECK": "1"}, "1,2"),
+    ],
+)
+def test_what_the_user_has_set_is_kept_to(assay, npu_host, monkeypatch, variables, seen):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    if "SKIP_NPU_HEALTH_CHECK" in variables:
+        (npu_host.tools / "info_-t_health_-i_1_-c_0").write_text("unknown option\n")
+    assay.pipeline(SHOW)
+    assert assay.run(*npu_host.options) == 0
+    assert visible(assay) == seen
+
+
+def test_a_run_whose_stages_need_no_die_asks_for_none(assay, npu_host, capsys):
+    assay.pipeline(SHOW, dies=0)
+    (npu_host.tools / "npu-smi").unlink()
+    assert assay.run(*npu_host.options) == 0
+    assert "dies: none, as no stage needs one\n" in capsys.readouterr().out
+    assert visible(assay) == "None"
+
+
+def test_too_few_free_dies_are_named_with_the_reason_of_each_before_anything_is_made(
+    assay, npu_host, capsys, monkeypatch
+):
+    installed = []
+    monkeypatch.setattr(run_module, "install", lambda environment, progress: installed.append(environment))
+    assert assay.run(*npu_host.options) == 0
+    npu_host.plant(busy={npu: process(npu, 4700 + npu) for npu in range(6)}, health={6: "Alarm"})
+    assay.out = assay.folder / "second"
+    capsys.readouterr()
+    assert assay.run(*npu_host.options) == 4
+    said = capsys.readouterr()
+    assert "2 free dies wanted, 1 found: NPU 0 chip 0: used by process 4700 (VLLMEngineCore" in said.err
+    assert "NPU 5 chip 0: used by process 4705" in said.err
+    assert "NPU 6 chip 0: health is Alarm, expected OK" in said.err
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert len(installed) == 1
+    assert not assay.out.exists()
+
+
+@pytest.mark.parametrize("wanted", ["npu", "auto"])
+def test_a_cann_that_cannot_be_used_is_never_replaced_by_the_emulated_one(
+    assay, npu_host, capsys, monkeypatch, wanted
+):
+    fault = "no CANN in /usr/local/Ascend -> type: npu-assay cann install"
+
+    def no_cann(environment):
+        raise UnusableError(fault)
+
+    options = ("--device", wanted, *npu_host.options[2:])
+    assert assay.run(*options) == 0
+    capsys.readouterr()
+    for cann in (property(no_cann), replace(ProjectEnvironment.cann, faults=(fault,))):
+        monkeypatch.setattr(ProjectEnvironment, "cann", cann)
+        assay.out = assay.folder / "second"
+        assert assay.run(*options) == 4
+        assert capsys.readouterr().err == (
+            f"npu-assay: {fault}\nmend that, or run without the NPU: --device emulated\n"
+        )
+        assert not assay.out.exists()
+    assert assay.run("--device", "emulated") == 0
 
 
 def test_a_good_run_says_that_it_was_emulated_and_where_its_archive_is(assay, capsys):
@@ -95,8 +241,10 @@ def test_a_good_run_says_that_it_was_emulated_and_where_its_archive_is(assay, ca
     assert subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=assay.out).returncode == 0
     manifest = read_manifest(assay.out / "manifest.json")
     assert manifest.environment.name == "cann900-vllm018"
-    assert manifest.device.dies == 1
+    assert [die.place for die in manifest.device.dies] == ["NPU 0 chip 0"]
     assert set(manifest.environment.versions) >= {"torch", "vllm", "cann"}
+    assert manifest.source.kind == "lock"
+    assert (assay.out / "source/source.json").read_text() == manifest.source.model_dump_json(indent=2) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -128,6 +276,33 @@ def test_a_setting_reaches_the_manifest(assay):
     assert read_manifest(assay.out / "manifest.json").stage("one").settings == {"rounds": 5}
 
 
+def test_the_model_is_checked_hashed_and_on_record(assay, capsys):
+    folder = plant_model(assay.folder / "qwen", shards=2)
+    assert assay.run("--model", str(folder)) == 0
+    assert "model: Qwen2ForCausalLM, 6 files, 0.0 MB\n" in capsys.readouterr().out
+    model = read_manifest(assay.out / "manifest.json").model
+    assert (model.path, model.architectures, model.model_type) == (
+        str(folder),
+        ("Qwen2ForCausalLM",),
+        "qwen2",
+    )
+    shard = folder / "model-00002-of-00002.safetensors"
+    sha256 = hashlib.sha256(shard.read_bytes()).hexdigest()
+    assert model.files[shard.name] == FileRecord(sha256=sha256, size=shard.stat().st_size)
+
+    shard.unlink()
+    assay.out = assay.folder / "second"
+    assert assay.run("--model", str(folder)) == 2
+    assert capsys.readouterr().err == f"npu-assay: {shard}: missing; download the model again\n"
+    assert not assay.out.exists()
+
+
+def test_a_run_without_a_model_says_whose_it_is(assay, capsys):
+    assert assay.run() == 0
+    assert "model: a tiny one with random weights; --model DIR takes yours\n" in capsys.readouterr().out
+    assert read_manifest(assay.out / "manifest.json").model is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -141,12 +316,24 @@ def test_a_setting_reaches_the_manifest(assay):
         ),
         (["--stage", "nope"], 2, "has no stage 'nope'; there are: one, assay, two"),
         (["--set", "one.rouds=3"], 2, "stage one has no setting 'rouds'; there are: rounds"),
-        (["--model", "nowhere"], 2, "--model nowhere: no config.json there"),
+        (["--model", "nowhere"], 2, "--model nowhere: no such folder; name the folder of a model"),
+        (["--model", "/proc/self/fd"], 2, "--model /proc/self/fd: no config.json there"),
+        (
+            ["--model", "Qwen/Qwen2.5-1.5B-Instruct"],
+            2,
+            "type: hf download Qwen/Qwen2.5-1.5B-Instruct --local-dir DIR",
+        ),
         (["--model", "\udcff"], 2, "the path is no UTF-8, which manifest.json has to hold"),
         (["--out", "/proc/nowhere"], 2, "/proc/nowhere: no archive can be written here"),
         (["--out", "/dev/null/x"], 2, "/dev/null/x: no archive can be written here (Not a directory)"),
         (["--out", str(ROOT)], 2, "not empty; an archive needs a new folder"),
         (["--out", "/tmp/\udcff"], 2, "the path is no UTF-8, which manifest.json has to hold"),
+        (
+            ["--vllm-ascend", "nowhere"],
+            2,
+            "--vllm-ascend nowhere: no such folder or file; expected a folder, ",
+        ),
+        (["--patch", "nowhere"], 2, "--patch nowhere: can't be read: No such file or directory"),
         (["--device", "npu"], 4, "no NPU; use --device emulated"),
     ],
 )

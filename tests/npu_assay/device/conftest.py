@@ -6,15 +6,11 @@ from pathlib import Path
 
 import pytest
 from npu_smi_texts import HEALTH, LISTING, MAPPING, card, idle, info
+from planted_npu_smi import plant_npu_smi
 
 from npu_assay.device.host import Host, join
 from npu_assay.device.stored import read_answers
 
-SCRIPT = """#!/bin/sh
-name=$(echo "$*" | tr ' ' '_')
-cat "$(dirname "$0")/$name" || exit 1
-exit $(cat "$(dirname "$0")/exit_code" 2>/dev/null || echo 0)
-"""
 VARIABLES = (
     "ASCEND_RT_VISIBLE_DEVICES",
     "ASCEND_VISIBLE_DEVICES",
@@ -60,18 +56,13 @@ def host_of(tmp_path) -> Callable[..., Host]:
 @pytest.fixture
 def smi(tmp_path, monkeypatch) -> Path:
     """The folder with the script and its answers, files named by its arguments; it is on PATH."""
-    folder = tmp_path / "tools"
-    folder.mkdir()
-    (folder / "npu-smi").write_text(SCRIPT)
-    (folder / "npu-smi").chmod(0o755)
     answers = {
         "info": info(card(0), card(3), processes=idle(0) + idle(3)),
         "info_-m": MAPPING,
         "info_-l": LISTING,
     }
     answers |= {f"info_-t_health_-i_{npu}_-c_0": HEALTH for npu in (0, 3)}
-    for name, answer in answers.items():
-        (folder / name).write_text(answer)
+    folder = plant_npu_smi(tmp_path / "tools", answers)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return folder
 

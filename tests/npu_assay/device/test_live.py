@@ -7,9 +7,7 @@ import pytest
 from click.testing import CliRunner
 from npu_smi_texts import (
     FAILURE_8005,
-    HEALTH,
     LISTING,
-    MAPPING,
     SICK,
     UNSUPPORTED,
     USAGES_BARE,
@@ -139,15 +137,6 @@ def test_a_driver_without_the_health_query_is_named(smi):
     result = run("health")
     assert result.exit_code == 0  # npu-smi info has a health of its own
     assert "npu-smi info -t health -i 3 -c 0: This device does not support" in result.output
-
-
-def test_dies_are_counted_from_the_mapping(smi):
-    assert NpuSmi(os.environ).count_dies() == 2
-    (smi / "info_-m").write_text(MAPPING.replace("\t3 ", "\t-1"))
-    assert NpuSmi(os.environ).count_dies() == 1
-    (smi / "info_-m").write_text(HEALTH)
-    with pytest.raises(UnusableError, match="npu-smi info -m: expected the chips, found HealthReport"):
-        NpuSmi(os.environ).count_dies()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ class FakeProvider:
 @pytest.fixture
 def whole(small: Environment, tmp_path: Path) -> Environment:
     """An installed environment, as far as its variables are concerned."""
-    tree = CannTree(tmp_path / "Ascend")
+    tree = CannTree.laid_out(tmp_path / "Ascend")
     for script in (tree.cann_script, tree.atb_script):
         script.parent.mkdir(parents=True)
     for folder in (tree.tools, tree.driver_folders[0]):
@@ -86,6 +87,7 @@ def test_a_command_gets_what_the_scripts_set_and_nothing_stray(whole: Environmen
         "/cann/lib64",
         str(whole.cuda_standins),
         str(ascend / "driver" / "lib64" / "driver"),
+        str(ascend / "driver" / "lib64"),
     ]
     assert variables["PYTHONPATH"].split(":") == [str(whole.adaptations), "/cann/python"]
     assert (variables["ASCEND_TOOLKIT_HOME"], variables["ATB_HOME_PATH"]) == ("/cann", "/atb")
@@ -98,6 +100,12 @@ def test_a_command_gets_what_the_scripts_set_and_nothing_stray(whole: Environmen
     assert not {"PYTHONHOME", "TORCH_DEVICE_BACKEND_AUTOLOAD", "SHLVL", "_"} & variables.keys()
     # A user's own options for pytest would choose a stage's tests; without asserts they show nothing.
     assert not {"PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONOPTIMIZE"} & variables.keys()
+
+
+def test_npu_smi_is_found_where_a_container_has_it_after_all_else(whole: Environment, tmp_path: Path) -> None:
+    assert str(tmp_path / "sbin") not in whole.variables(CALLER)["PATH"]
+    whole.__dict__["provider"] = FakeProvider(replace(whole.cann, other_tools=(tmp_path / "sbin",)))
+    assert whole.variables(CALLER)["PATH"].split(":")[-2:] == ["/usr/bin", str(tmp_path / "sbin")]
 
 
 def test_without_adaptations_the_plugin_is_not_on_the_path(whole: Environment) -> None:
@@ -124,6 +132,15 @@ def test_what_is_missing_is_told_with_what_to_type(whole: Environment) -> None:
     (whole.root / "complete.json").unlink()
     with pytest.raises(UnusableError, match="small: venv not installed"):
         whole.variables(CALLER, adaptations=False)
+
+
+def test_what_nothing_can_run_on_is_told_in_its_own_words(whole: Environment) -> None:
+    whole.variables(CALLER)
+    tree = replace(whole.cann, faults=("no driver -> install it", "no hal -> mount it"))
+    whole.__dict__["provider"] = FakeProvider(tree)
+    assert whole.missing() == []
+    with pytest.raises(UnusableError, match=r"^no driver -> install it\nno hal -> mount it$"):
+        whole.variables(CALLER)
 
 
 def test_a_changed_plugin_is_another_folder(whole: Environment) -> None:

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from npu_assay.cache import is_complete
-from npu_assay.environment.disk import require_free
+from npu_assay.cann.discovery import Places
+from npu_assay.cann.host import HostProvider
+from npu_assay.disk import require_free
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install, install_step
 from npu_assay.environment.lock import load_lock
 from npu_assay.environment.obstacles import obstacles, require_none
-from npu_assay.environment.steps import ORDER
+from npu_assay.environment.steps import EMULATED, HARDWARE
 from npu_assay.environment.steps.step import Facts, Report, Step
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError, UsageError
@@ -89,6 +91,20 @@ def test_what_is_kept_elsewhere_is_made_again_alone(
     (tmp_path / "third").unlink()
     install(small, recorded, steps)
     assert recorded.ran == ["first", "second", "third", "third"]
+
+
+def test_a_step_that_comes_before_the_venv_is_not_run_after_it_again(
+    small: Environment, recorded: Recorded, tmp_path: Path
+) -> None:
+    """As the host's CANN, which is judged every time, before anything is compiled against it."""
+    host = replace(recorded.step("host", "first", elsewhere=tmp_path / "host"), always=True)
+    steps = [recorded.step("first"), host, recorded.step("built", "host")]
+    install(small, recorded, steps)
+    assert recorded.ran == ["first", "host", "built"]
+    install(small, recorded, steps)
+    assert recorded.ran == ["first", "host", "built", "host"]
+    install_step(small, "host", recorded, steps)
+    assert recorded.ran[4:] == ["host"]
 
 
 def test_a_half_made_environment_is_removed_and_made_again(
@@ -210,14 +226,16 @@ class Usage:
 
 
 def test_what_cant_be_installed_whole_is_told_before_anything_is_done(
-    small: Environment, steps: list[Step], recorded: Recorded
+    small: Environment, steps: list[Step], recorded: Recorded, tmp_path: Path
 ) -> None:
     hardware = Environment.of(small.lock, "hardware", small.cache)
+    hardware.__dict__["provider"] = HostProvider(variables={}, places=(Places(tmp_path / "Ascend"),))
     with pytest.raises(UnusableError) as raised:
         install(hardware, recorded, steps)
     for part in (
         "vllm-ascend: it is built with CANN's compiler",
-        "cann: CANN's run packages are not installed by this release",
+        "no CANN: neither ASCEND_HOME_PATH nor ASCEND_TOOLKIT_HOME is set",
+        "type: npu-assay cann install small --from DIR",
         "npu-assay env install small --device npu --step system",
     ):
         assert part in str(raised.value)
@@ -255,7 +273,8 @@ def test_what_is_in_the_way_of_a_component_on_hardware(name: str, component: str
         assert obstacles(Variant.of(variant.lock, "emulated")) == []
 
 
-def test_every_step_comes_after_those_it_needs() -> None:
-    names = [step.name for step in ORDER]
-    for step in ORDER:
+@pytest.mark.parametrize("steps", [EMULATED, HARDWARE], ids=["emulated", "hardware"])
+def test_every_step_comes_after_those_it_needs(steps: tuple[Step, ...]) -> None:
+    names = [step.name for step in steps]
+    for step in steps:
         assert set(step.needs) <= set(names[: names.index(step.name)]), step.name

@@ -72,7 +72,7 @@ def test_a_good_lock_is_read(tmp_path: Path) -> None:
 def test_a_lock_has_two_variants(tmp_path: Path) -> None:
     lock = load_lock("small", write(tmp_path, GOOD))
     emulated, hardware = Variant.of(lock, "emulated"), Variant.of(lock, "hardware")
-    assert (emulated.provider, hardware.provider) == ("emulated", "run-packages")
+    assert (emulated.provider, hardware.provider) == ("emulated", "host")
     assert emulated.deviations == {"vllm": "because"}
     assert (emulated.builds["cann"], hardware.builds["cann"]) == ("EMULATED", "B250")
     assert (emulated.unverified, hardware.unverified) == ((), ("cann", "cann-ops", "nnal"))

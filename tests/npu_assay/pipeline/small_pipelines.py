@@ -10,11 +10,30 @@ from pathlib import Path
 from rich.console import Console
 
 from npu_assay.evidence.archive import Archive, create_archive
-from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
+from npu_assay.evidence.manifest import DeviceRecord, DieRecord, EnvironmentRecord, Manifest
 from npu_assay.pipeline.definition import Pipeline
 from npu_assay.pipeline.progress import progress_on
 from npu_assay.pipeline.runner import Runner, RunPlan
 from npu_assay.pipeline.selection import apply_settings, choose_stages
+from npu_assay.source.record import SourceRecord
+
+SOURCE = SourceRecord(
+    kind="lock",
+    given="vllm-ascend 0.18.0 of project",
+    commit=None,
+    dirty=None,
+    sha256=None,
+    patches=(),
+    tree_sha256="2" * 64,
+    files=1,
+    version="0.18.0",
+    version_from="the lock",
+    notes=(),
+)
+
+ONE_DIE = DeviceRecord(
+    kind="emulated", dies=(DieRecord(npu_id=0, chip_id=0, logical_id=0),), visible_devices="0"
+)
 
 
 class ProjectEnvironment:
@@ -22,6 +41,10 @@ class ProjectEnvironment:
 
     python = Path(sys.executable)
     site_packages = Path(sysconfig.get_path("purelib"))
+    vllm_ascend = site_packages / "vllm_ascend"
+
+    def unbuilt(self) -> str:
+        return ""
 
     def variables(self) -> dict[str, str]:
         # Plug-ins of the project's own tests only slow down the pytest of a stage.
@@ -46,8 +69,9 @@ class Running:
             environment=EnvironmentRecord(name="project", lock_sha256="1" * 64),
             chosen=choose_stages(pipeline, choose),
             settings=apply_settings(pipeline, settings),
-            device_kind="emulated",
-            dies=1,
+            device=ONE_DIE,
+            source=SOURCE,
+            tree=self.folder / "tree",
             grace=0.3,
             settle=0.3,
         )

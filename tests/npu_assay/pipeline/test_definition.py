@@ -71,10 +71,12 @@ def test_kv_offload_has_the_stages_of_the_published_result_in_order():
     pipeline, _ = load_pipeline(PIPELINES / "kv-offload.toml")
     assert pipeline.stage_names == [
         "cann",
+        "build",
         "versions-and-paths",
         "health",
         "ruff",
         "compileall",
+        "vllm-ascend-ut",
         "unit",
         "native-transfer",
         "native-high-level",

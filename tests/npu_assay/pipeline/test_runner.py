@@ -1,8 +1,11 @@
+import fcntl
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,8 +14,8 @@ from npu_assay.errors import UnusableError
 from npu_assay.evidence.archive import Archive, check, create_archive
 from npu_assay.evidence.jsonlines import read_rows
 from npu_assay.evidence.junit import read_pytest_junit
+from npu_assay.evidence.manifest import ModelRecord, read_manifest
 from npu_assay.evidence.manifest import StageStatus as S
-from npu_assay.evidence.manifest import read_manifest
 
 
 def python(program: str) -> list[str]:
@@ -50,7 +53,7 @@ def test_a_run_leaves_a_sealed_archive(running):
     assert read_manifest(running.archive.manifest).stages[0].settings == {"rounds": 3}
     written = json.loads(running.archive.manifest.read_text())
     assert written["schema_version"] == 1
-    assert written["device"] == {"kind": "emulated", "dies": 1}
+    assert written["device"]["dies"][0]["logical_id"] == 0
     assert written["started"].endswith("Z")
     assert [case.name for case in read_pytest_junit(running.archive.junit)] == ["demo (EMULATED)::one"]
 
@@ -61,7 +64,8 @@ def test_a_stage_gets_what_the_architecture_promises(running):
         "v['cwd'] = os.getcwd(); print(json.dumps(v))"
     )
     stage = {"name": "one", "command": python(program), "settings": {"rounds": 3, "fast": False}}
-    running.run(running.plan(stage, settings=["one.rounds=5"], model=Path("/models/qwen")))
+    model = ModelRecord(path="/models/qwen", architectures=("Q",), model_type="q", files={})
+    running.run(running.plan(stage, settings=["one.rounds=5"], model=model))
     got, root = json.loads(running.log("one")), running.archive.root
     assert got["settings"] == {"rounds": 5, "fast": False, "model": "/models/qwen"}
     assert got["cwd"] == str(root / "work/one")
@@ -96,7 +100,7 @@ def test_needs_decide_what_runs_and_independent_stages_go_on(running):
         "after-good": (S.PASS, ""),
         "after-bad": (S.SKIPPED, "needs bad: fail"),
         "after-after-bad": (S.SKIPPED, "needs after-bad: skipped"),
-        "after-unsure": (S.SKIPPED, "needs unsure: inconclusive"),
+        "after-unsure": (S.PASS, ""),
         "after-two-dies": (S.NOT_APPLICABLE, "needs two-dies, which is not applicable"),
     }
     assert not running.archive.stage_log("after-bad").exists()
@@ -234,6 +238,7 @@ def test_a_really_full_disk(running, tmp_path, size, is_kept):
 
 RUN_UNTIL_SIGNALLED = """
 import sys
+import time
 from pathlib import Path
 sys.path.insert(0, {here!r})
 from small_pipelines import Running
@@ -246,6 +251,139 @@ with interruptible() as interruption:
         stop=lambda: bool(interruption),
     )
 """
+
+
+PLACES = (
+    *("ASCEND_PROCESS_LOG_PATH", "ASCEND_CACHE_PATH", "TRITON_HOME", "TRITON_CACHE_DIR"),
+    *("TORCHINDUCTOR_CACHE_DIR", "VLLM_CACHE_ROOT"),
+)
+
+
+def test_logs_and_caches_of_a_stage_are_the_runs_and_gone_after_it(running, monkeypatch):
+    for name in PLACES:
+        monkeypatch.setenv(name, "/home/of/the/user")
+    monkeypatch.setenv("ASCEND_GLOBAL_LOG_LEVEL", "1")
+    program = (
+        f"import json, os; places = {{name: os.environ[name] for name in {PLACES}}};"
+        "[open(place + '/' + os.environ['NPU_ASSAY_STAGE'], 'w').close() for place in places.values()];"
+        "print(json.dumps([places, os.listdir(places['VLLM_CACHE_ROOT']), os.environ['HOME'],"
+        " os.environ['ASCEND_GLOBAL_LOG_LEVEL']]))"
+    )
+    stages = [{"name": name, "command": python(program)} for name in ("first", "second")]
+    assert statuses(running.run(running.plan(*stages))) == {"first": S.PASS, "second": S.PASS}
+    (places, _, home, level), (later_places, in_cache, _, _) = map(
+        json.loads, (running.log("first"), running.log("second"))
+    )
+    work = running.archive.work
+    assert all(Path(place).is_relative_to(work) for place in places.values())
+    assert (home, level) == (os.environ["HOME"], "1")
+    differing = {name for name in PLACES if places[name] != later_places[name]}
+    assert differing == {"ASCEND_PROCESS_LOG_PATH"}
+    assert sorted(in_cache) == ["first", "second"]
+    assert not work.exists()
+
+
+def test_a_link_in_a_cache_is_nothing_that_an_archive_could_hold(running):
+    program = "import os; os.symlink('/nowhere', os.environ['VLLM_CACHE_ROOT'] + '/link')"
+    assert statuses(running.run(running.plan({"name": "one", "command": python(program)}))) == {"one": S.PASS}
+    assert check(running.archive) == []
+
+
+WRITE_PLOG = (
+    "import os, sys; folder = os.environ['ASCEND_PROCESS_LOG_PATH'] + '/debug/plog';"
+    "os.makedirs(folder); open(folder + '/plog-7_2026.log', 'w').write('[ERROR] RUNTIME');"
+    "sys.exit({})"
+)
+
+
+def test_the_plog_of_a_stage_that_failed_is_kept_and_sealed(running):
+    manifest = running.run(
+        running.plan(
+            {"name": "good", "command": python(WRITE_PLOG.format(0))},
+            {"name": "bad", "command": python(WRITE_PLOG.format(1))},
+            {"name": "silent", "command": python("raise SystemExit(1)")},
+        )
+    )
+    assert statuses(manifest) == {"good": S.PASS, "bad": S.FAIL, "silent": S.FAIL}
+    root = running.archive.root
+    kept = [path.relative_to(root).as_posix() for path in (root / "plog").rglob("*") if path.is_file()]
+    assert kept == ["plog/bad/debug/plog/plog-7_2026.log"]
+    assert (root / kept[0]).read_text() == "[ERROR] RUNTIME"
+    assert f"  {kept[0]}\n" in running.archive.sums.read_text()
+    assert check(running.archive) == []
+
+
+FILL = "import os, time; open(os.environ['VLLM_CACHE_ROOT'] + '/big', 'wb').write(bytes({})); time.sleep({})"
+
+
+def test_a_stage_that_fills_the_work_folder_is_ended_and_the_next_one_has_room(running):
+    limit = {"work_limit": 8 << 20}  # 1 MiB of it is what sealing needs
+    manifest = running.run(
+        running.plan(
+            {"name": "little", "command": python(FILL.format(4 << 20, 2))} | limit,
+            {"name": "much", "command": python(FILL.format(9 << 20, 1000))} | limit,
+            {"name": "later", "command": python(FILL.format(4 << 20, 2))} | limit,
+        )
+    )
+    assert statuses(manifest) == {"little": S.PASS, "much": S.FAIL, "later": S.PASS}
+    assert manifest.stage("much").reason == (
+        "the run's scratch files, and its logs and caches of CANN, Triton and vLLM, took more than"
+        f" {8 << 20} bytes"
+    )
+
+
+def test_no_stage_dumps_its_core(running):
+    program = "import resource; print(resource.getrlimit(resource.RLIMIT_CORE)[0])"
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+    try:
+        running.run(running.plan({"name": "one", "command": python(program)}))
+        assert resource.getrlimit(resource.RLIMIT_CORE) == (before[1], before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
+    assert running.log("one") == b"0\n"
+
+
+KILLED_WITH_A_LOCK = """
+import fcntl, sys
+from pathlib import Path
+sys.path.insert(0, {here!r})
+from small_pipelines import Running
+running = Running(Path({folder!r}))
+lock = open({lock!r}, "w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+endless = "import os, time; os.write(1, b'%d' % os.getpid()); time.sleep(1000)"
+stage = {{"name": "endless", "command": ["{{python}}", "-c", endless]}}
+running.run(running.plan(stage, locks=(lock.fileno(),)))
+"""
+
+
+def is_locked(path: Path) -> bool:
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
+def test_a_die_stays_locked_while_a_stage_of_a_killed_run_lives(tmp_path):
+    lock = tmp_path / "die.lock"
+    lock.touch()
+    assert not is_locked(lock)
+    program = KILLED_WITH_A_LOCK.format(here=str(Path(__file__).parent), folder=str(tmp_path), lock=str(lock))
+    runner = subprocess.Popen([sys.executable, "-c", program])
+    log = tmp_path / "run/stages/endless.log"
+    while not (log.exists() and log.stat().st_size):
+        assert runner.poll() is None
+    runner.kill()
+    runner.wait()
+    stage = int(log.read_bytes())
+    assert is_locked(lock)
+    os.kill(stage, signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while is_locked(lock):
+        assert time.monotonic() < deadline
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

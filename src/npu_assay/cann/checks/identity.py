@@ -62,7 +62,7 @@ def check_place(look: Look, toolkit: Toolkit, info: InstallInfo) -> Iterator[Dia
             "cann-architecture",
             Level.PROBLEM,
             f"{toolkit} is for {info.arch}, this machine is {machine}",
-            advice.install_toolkit(info.version, machine),
+            look.install_toolkit(info.version),
         )
     if info.path is None or info.emulated:  # the emulated one finds itself wherever it is
         return
@@ -73,7 +73,7 @@ def check_place(look: Look, toolkit: Toolkit, info: InstallInfo) -> Iterator[Dia
             "cann-path",
             Level.WARNING,
             f"{toolkit} says it was installed in {info.path}: it was moved, copied or mounted elsewhere",
-            f"if tools miss files of it: {advice.install_toolkit(info.version, machine)}",
+            f"if tools miss files of it: {look.install_toolkit(info.version)}",
         )
 
 
@@ -119,7 +119,7 @@ def _mend_disagreement(look: Look, toolkit: Toolkit, info: InstallInfo, disagree
     machine = look.places.machine
     match disagreement.part:
         case Part.OPS:
-            return advice.install_ops(info.version, machine, _chip(toolkit))
+            return look.install_ops(info.version, _chip(toolkit))
         case Part.NNAL:
             return _mend_atb(look, info.version)
         case Part.DRIVER if look.installed.driver.info is None:
@@ -129,20 +129,20 @@ def _mend_disagreement(look: Look, toolkit: Toolkit, info: InstallInfo, disagree
             released = [series for series in row.drivers if "rc" not in series.text.lower()] if row else []
             return advice.install_driver(str(released[-1]) if released else "<version>", machine)
         case _:
-            return advice.install_toolkit(info.version, machine)
+            return look.install_toolkit(info.version)
 
 
 def _mend_departure(look: Look, toolkit: Toolkit, departure: Disagreement) -> str:
-    expected, machine = look.expected, look.places.machine
+    expected = look.expected
     if departure.part is Part.NNAL:
         return _mend_atb(look, expected.atb_version or "<version>")
     if departure.part is Part.OPS:
-        return advice.install_ops(expected.ops_version or "<version>", machine, _chip(toolkit))
+        return look.install_ops(expected.ops_version or "<version>", _chip(toolkit))
     fitting = advice.toolkit_that_fits(look.installed, expected.version, expected.build)
     if fitting is not None:
         return f"in a new shell: {advice.source_script(fitting)}"
     build = f" (the package of build {expected.build})" if expected.build else ""
-    return advice.install_toolkit(expected.version, machine) + build
+    return look.install_toolkit(expected.version) + build
 
 
 def _chip(toolkit: Toolkit) -> str | None:
@@ -154,7 +154,7 @@ def _mend_atb(look: Look, version: str) -> str:
     """The link or the variable, where an ATB of this version is installed."""
     fitting = advice.atb_of(look.installed, version)
     if fitting is None or fitting is look.installed.atb:  # the latter is of another build
-        return advice.install_nnal(version, look.places.machine)
+        return look.install_nnal(version)
     latest = look.places.root / "nnal" / "atb" / "latest"
     if real_path(latest) == fitting.root:  # then it is the variable that means another
         return f"in a new shell: . {look.atb_script}"

@@ -10,6 +10,7 @@ from npu_assay.cann.files.install_info import InstallInfo
 from npu_assay.cann.hal import HalKind, chosen_hal
 from npu_assay.cann.installed import Toolkit
 from npu_assay.cann.scripts import source
+from npu_assay.cann.unfinished import how_to_remove, unfinished
 from npu_assay.diagnosis import Diagnosis, Level
 from npu_assay.errors import UnusableError
 
@@ -21,20 +22,19 @@ _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 def check_scripts(look: Look, toolkit: Toolkit, info: InstallInfo) -> Iterator[Diagnosis]:
     """Whether the environment scripts are there and can be sourced, also under `set -u`."""
-    machine = look.places.machine
     if toolkit.script is None:
         yield Diagnosis(
             "cann-scripts",
             Level.PROBLEM,
             f"{toolkit} has no set_env.sh: it is half installed",
-            advice.install_toolkit(info.version, machine),
+            look.install_toolkit(info.version),
         )
     if look.installed.atb is not None and look.installed.atb_script is None:
         yield Diagnosis(
             "cann-scripts",
             Level.PROBLEM,
             f"{look.atb_script} is missing beside {look.installed.atb}: NNAL is half installed",
-            advice.install_nnal(info.version, machine),
+            look.install_nnal(info.version),
         )
     for script in (toolkit.script, look.installed.atb_script):
         if script is None:
@@ -53,6 +53,18 @@ def check_scripts(look: Look, toolkit: Toolkit, info: InstallInfo) -> Iterator[D
             )
 
 
+def check_unfinished(look: Look, toolkit: Toolkit) -> Iterator[Diagnosis]:
+    """What `npu-assay cann install` has begun and not ended: it may look whole."""
+    for part in (toolkit, look.installed.atb):
+        if part is not None and (mark := unfinished(look.places.root, part.root)):
+            yield Diagnosis(
+                "cann-unfinished",
+                Level.PROBLEM,
+                f"{part.root}: its installation did not end, as {mark} says",
+                f"{how_to_remove(part.root, mark)}; then {look.install_toolkit(look.expected.version)}",
+            )
+
+
 def check_abi(look: Look, info: InstallInfo) -> Iterator[Diagnosis]:
     """Whether ATB's libraries are those for torch's C++ ABI."""
     atb = look.installed.atb
@@ -65,7 +77,7 @@ def check_abi(look: Look, info: InstallInfo) -> Iterator[Diagnosis]:
             "atb-cxx-abi",
             Level.PROBLEM,
             f"{atb.root / 'atb'} has no cxx_abi_{wanted}, which the installed torch needs",
-            advice.install_nnal(info.version, look.places.machine),
+            look.install_nnal(info.version),
         )
     elif value and atb_cxx_abi(value) != wanted:
         yield Diagnosis(

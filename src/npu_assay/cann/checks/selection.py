@@ -14,13 +14,13 @@ from npu_assay.diagnosis import Diagnosis, Level
 
 def check_toolkit(look: Look) -> Iterator[Diagnosis]:
     """The CANN that is used, or that there is none."""
-    toolkit, machine = look.installed.toolkit, look.places.machine
+    toolkit = look.installed.toolkit
     if toolkit is None:
         yield Diagnosis(
             "cann",
             Level.PROBLEM,
             f"no CANN: none in {', '.join(TOOLKIT_VARIABLES)}, none below {look.places.root}",
-            advice.install_toolkit(look.expected.version, machine),
+            look.install_toolkit(look.expected.version),
         )
     elif toolkit.info is None:
         whole = next((other for other in look.installed.toolkits if other.value), None)
@@ -30,7 +30,7 @@ def check_toolkit(look: Look) -> Iterator[Diagnosis]:
             f"{toolkit.names[0]} means {toolkit.root}, without ascend_toolkit_install.info: no whole CANN",
             f"in a new shell: {advice.source_script(whole)}"
             if whole
-            else advice.install_toolkit(look.expected.version, machine),
+            else look.install_toolkit(look.expected.version),
         )
     elif toolkit.value is not None:
         yield Diagnosis("cann", Level.GOOD, f"CANN {toolkit}, by {', '.join(toolkit.names)}")

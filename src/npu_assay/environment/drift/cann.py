@@ -44,5 +44,5 @@ def _difference(look: Look, component: str, message: str) -> Difference:
         subject=component,
         expected=f"{pin.version} ({pin.build})" if pin.build else pin.version,
         message=message,
-        advice=look.mend.cann(),
+        advice=look.mend.cann(look.variant),
     )

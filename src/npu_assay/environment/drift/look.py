@@ -76,9 +76,10 @@ class Mend:
         """Installs this checkout's plug-in."""
         return self.rest or f"{self.pip} install --no-deps {shlex.quote(str(ADAPTATIONS))}"
 
-    def cann(self) -> str:
-        """Puts CANN there."""
-        return self.rest or "install what the lock names; npu-assay doctor tells which CANN is where"
+    def cann(self, variant: Variant) -> str:
+        """Puts CANN there: the host's, or the emulated one with the rest of its environment."""
+        command = variant.cann_command
+        return f"{command} --from DIR" if command else self.rest or variant.install_command
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,8 @@
 """The steps of an installation, in order: a change late in the list leaves what is before it alone."""
 
+from dataclasses import replace
+
+from npu_assay.environment.lock import Kind
 from npu_assay.environment.steps import (
     adaptations,
     cann,
@@ -13,7 +16,8 @@ from npu_assay.environment.steps import (
 )
 from npu_assay.environment.steps.step import Step
 
-ORDER: tuple[Step, ...] = (
+#: The emulated CANN is built against the wheels, so its two steps come after them.
+EMULATED: tuple[Step, ...] = (
     system.STEP,
     python.STEP,
     torch.STEP,
@@ -21,7 +25,26 @@ ORDER: tuple[Step, ...] = (
     vllm.STEP,
     vllm_ascend.STEP,
     lmcache.STEP,
-    cann.CANN,
+    replace(cann.CANN, needs=("torch", "vllm-ascend")),
     cann.NNAL,
     adaptations.STEP,
 )
+
+#: The host's CANN is there before everything that is compiled against it, or nothing is installed at all.
+HARDWARE: tuple[Step, ...] = (
+    system.STEP,
+    replace(cann.CANN, always=True),
+    cann.NNAL,
+    python.STEP,
+    torch.STEP,
+    triton.STEP,
+    vllm.STEP,
+    replace(vllm_ascend.STEP, needs=(*vllm_ascend.STEP.needs, "nnal")),
+    lmcache.STEP,
+    adaptations.STEP,
+)
+
+
+def steps_of(kind: Kind) -> tuple[Step, ...]:
+    """The steps of a variant of that kind."""
+    return EMULATED if kind == "emulated" else HARDWARE

@@ -24,3 +24,5 @@ class Step:
     #: Does it; returns the facts of the stamp; reports lines about waits.
     run: Callable[[Environment, Report], Facts]
     done: Callable[[Environment], bool] | None = None
+    #: Of one with `done`: it runs even so, because it judges what others have put there and may change.
+    always: bool = False

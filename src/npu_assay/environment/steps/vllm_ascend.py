@@ -1,8 +1,9 @@
-"""Step vllm-ascend: its wheel, and the module in it that the lock has rebuilt for the installed torch."""
+"""Step vllm-ascend: its wheel, the module in it that the lock has rebuilt for the installed torch, its sources."""
 
 from dataclasses import asdict
 
 from npu_assay.environment import ascend_binding
+from npu_assay.environment.ascend_build.locked import locked_sdist
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.steps.components import install_components
 from npu_assay.environment.steps.step import Facts, Report, Step
@@ -10,7 +11,10 @@ from npu_assay.environment.steps.step import Facts, Report, Step
 
 def _install(environment: Environment, report: Report) -> Facts:
     versions = install_components(environment, "vllm-ascend", ("vllm-ascend",))
-    module = environment.variant.component("vllm-ascend").rebuilt
+    component = environment.variant.component("vllm-ascend")
+    if "sdist" in component.sha256:
+        locked_sdist(environment)  # so that a run needs no network
+    module = component.rebuilt
     if module is None:
         return versions
     return {**versions, "rebuilt": asdict(ascend_binding.rebuild(environment, module))}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from npu_assay.digest import sha256_of
 from npu_assay.errors import UsageError
-from npu_assay.evidence.sums import parse_sums, render_sums
+from npu_assay.sums import parse_sums, render_sums
 
 EMPTY = hashlib.sha256(b"").hexdigest()
 

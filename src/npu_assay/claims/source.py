@@ -1,0 +1,132 @@
+"""The run's vllm-ascend: listing, patches, native parts, and the files that were loaded are of one tree."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from npu_assay.claims.case import Case
+from npu_assay.claims.findings import Evidence, Finding
+from npu_assay.claims.rule import Rule
+from npu_assay.errors import UsageError
+from npu_assay.source.archived import read_listing, read_record
+from npu_assay.source.listing import Listing
+from npu_assay.source.native import compiled_parts, differences, is_compiled, native_parts
+
+_MANIFEST = Evidence("manifest.json")
+_RECORD = Evidence("source/source.json")
+_LISTING = Evidence("source/files.sha256")
+_BASE = Evidence("source/base-native.sha256")
+_ENVIRONMENT = Evidence("environment.json")
+#: What setup.py writes when it builds.
+_GENERATED = ("vllm_ascend/_build_info.py", "vllm_ascend/_version.py")
+_SHOWN = 5
+
+
+class SourceRule(Rule):
+    """Everything about the tree, derived again from the archive's source/ and environment.json."""
+
+    name = "source"
+    version = 1
+
+    def check(self, case: Case) -> Iterator[Finding]:
+        record = case.manifest.source
+        if read_record(case.archive.source) == record:
+            yield self.passed(f"vllm-ascend {record.version} from {record.given}", _MANIFEST, _RECORD)
+        else:
+            yield self.failed("source.json is not what manifest.json says", _MANIFEST, _RECORD)
+        listing = read_listing(case.archive.source.listing)
+        yield self._tree(case, listing)
+        yield from self._patches(case)
+        yield from self._native(case, listing)
+        yield from self._loaded(case, listing)
+
+    def _tree(self, case: Case, listing: Listing) -> Finding:
+        record = case.manifest.source
+        if (listing.sha256, len(listing.files)) == (record.tree_sha256, record.files):
+            return self.passed(
+                f"the listing of {record.files} files is {record.tree_sha256}", _LISTING, _MANIFEST
+            )
+        return self.failed(
+            f"the listing is {listing.sha256} of {len(listing.files)} files, the manifest says"
+            f" {record.tree_sha256} of {record.files}",
+            _LISTING,
+            _MANIFEST,
+        )
+
+    def _patches(self, case: Case) -> Iterator[Finding]:
+        folder = case.archive.source.patches
+        there = {path.name: path for path in folder.iterdir()} if folder.is_dir() else {}
+        recorded = {patch.file: patch for patch in case.manifest.source.patches}
+        for name in sorted(there.keys() - recorded.keys()):
+            yield self.failed(f"{name}: not a patch of the manifest", Evidence(f"source/patches/{name}"))
+        for name, patch in recorded.items():
+            place = Evidence(f"source/patches/{name}")
+            found = hashlib.sha256(there[name].read_bytes()).hexdigest() if name in there else "not there"
+            if found == patch.sha256:
+                yield self.passed(f"patch {patch.name} is {found}", place, _MANIFEST)
+            else:
+                yield self.failed(f"patch {patch.name} is {found}, the manifest says {patch.sha256}", place)
+
+    def _native(self, case: Case, listing: Listing) -> Iterator[Finding]:
+        record = case.manifest.source
+        if record.is_locks:
+            yield self.passed("native parts: those of the lock's own vllm-ascend", _MANIFEST)
+            return
+        if case.manifest.device.kind == "hardware":
+            yield self.not_applicable("native parts: compiled for the NPU, so not compared", _MANIFEST)
+            return
+        ours = compiled_parts(listing) if record.kind == "wheel" else native_parts(listing)
+        different = differences(ours, read_listing(case.archive.source.base))
+        for name in different:
+            yield self.inconclusive(
+                f"{name} differs from the lock's own, whose compiled parts ran: what it changes was not tried",
+                _LISTING,
+                _BASE,
+            )
+        if not different:
+            yield self.passed(f"native parts: {len(ours.files)} files, as the lock's own", _LISTING, _BASE)
+
+    def _loaded(self, case: Case, listing: Listing) -> Iterator[Finding]:
+        if not case.archive.environment.exists():
+            yield self.not_applicable("no environment.json, so nothing is known about what was loaded")
+            return
+        loaded, expected = _loaded_files(case), _packaged(listing)
+        wrong = sorted(name for name in expected | loaded if expected.get(name) != loaded.get(name))
+        for name in wrong[:_SHOWN]:
+            found, wanted = loaded.get(name, "missing"), expected.get(name, "not in the tree")
+            yield self.failed(f"{name}: loaded {found}, the tree's is {wanted}", _ENVIRONMENT, _LISTING)
+        if len(wrong) > _SHOWN:
+            yield self.failed(f"and {len(wrong) - _SHOWN} more files of the package", _ENVIRONMENT, _LISTING)
+        if not wrong:
+            message = f"the {len(loaded)} Python files of the package are the tree's"
+            yield self.passed(message, _ENVIRONMENT, _LISTING)
+
+
+def _loaded_files(case: Case) -> dict[str, str]:
+    """Name -> sha256, of the Python files in the package that was imported, but what was made with it."""
+    try:
+        files = json.loads(case.archive.environment.read_bytes())["vllm_ascend_files"]
+        items = {str(name): str(sha256) for name, sha256 in files.items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise UsageError(f"environment.json: no vllm_ascend_files can be read from it ({error})") from error
+    if not items:
+        raise UsageError("environment.json: vllm_ascend_files is empty")
+    return {
+        name: sha256 for name, sha256 in items.items() if name not in _GENERATED and not is_compiled(name)
+    }
+
+
+def _packaged(listing: Listing) -> dict[str, str]:
+    """The Python files that setuptools takes for the package: those below folders with an __init__.py."""
+    return {
+        name: sha256
+        for name, sha256 in listing.files.items()
+        if name.startswith("vllm_ascend/")
+        and name.endswith(".py")
+        and name not in _GENERATED
+        and not is_compiled(name)
+        and all(
+            f"{parent}/__init__.py" in listing.files for parent in PurePosixPath(name).parents if parent.parts
+        )
+    }

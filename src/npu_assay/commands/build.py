@@ -1,0 +1,106 @@
+"""`npu-assay build`: a vllm-ascend of one's own, ready to be imported."""
+
+from pathlib import Path
+from typing import cast
+
+import click
+
+from npu_assay.cache import cache_root
+from npu_assay.commands.device_option import device_option
+from npu_assay.commands.progress import EchoProgress
+from npu_assay.commands.source_options import source_options
+from npu_assay.device.kind import Wanted, choose_kind
+from npu_assay.environment.ascend_build.build import build as make_build
+from npu_assay.environment.ascend_build.build import native_differences
+from npu_assay.environment.ascend_build.request import RunSource, named_tree, read_request, run_source
+from npu_assay.environment.environment import Environment
+from npu_assay.environment.install import install
+from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
+from npu_assay.errors import InconclusiveError, UsageError
+from npu_assay.printable import printable
+from npu_assay.source.archived import ArchivedSource, read_listing, read_record
+from npu_assay.source.record import SourceRecord
+from npu_assay.source.tree import find_tree
+
+_NAMES_SHOWN = 3
+
+
+@click.command()
+@click.option("--environment", "lock_name", default=DEFAULT_ENVIRONMENT, show_default=True, metavar="NAME")
+@device_option(help_="auto: the NPU where there is one, else an emulated one.")
+@source_options
+@click.option(
+    "--archive",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Build what the archive of a run names, as its stage `build` does.",
+)
+def build(
+    lock_name: str, wanted: str, source: str | None, patches: tuple[Path, ...], archive: Path | None
+) -> None:
+    """Build a vllm-ascend of one's own for an environment.
+
+    It is kept in the cache, for `run` with the same options. The folder that is printed last is one for
+    PYTHONPATH. Exit codes: 0 built, 1 it does not build, 2 bad input, 3 the emulator can't run what it
+    changes, 4 the environment can't be used.
+    """
+    progress = EchoProgress()
+    if archive is not None and (source or patches):
+        raise UsageError("--archive names what to build; leave out --vllm-ascend and --patch")
+    request = read_request(source, patches)
+    kind, _ = choose_kind(cast(Wanted, wanted))
+    environment = Environment.of(load_lock(lock_name), kind)
+    if archive is not None:
+        _build(_archived(environment, ArchivedSource(archive / "source")))
+        return
+    tree = named_tree(request, environment, progress.note)
+    install(environment, progress)
+    _build(run_source(request, tree, environment, progress.note))
+
+
+def _archived(environment: Environment, where: ArchivedSource) -> RunSource:
+    record = read_record(where)
+    tree = find_tree(record, environment.cache)
+    if record.is_locks:
+        return RunSource(environment, tree, (), None)
+    base = read_listing(where.base) if where.base.exists() else None
+    own = Environment.of(environment.lock, environment.variant.kind, cache_root(), tree=tree)
+    return RunSource(own, tree, (), base)
+
+
+def _build(source: RunSource) -> None:
+    """Build, and say what it is. Raises InconclusiveError where native parts are not what runs."""
+    record = source.tree.record
+    click.echo(f"vllm-ascend {record.version}: {describe(record)}")
+    click.echo(f"tree: {record.files} files, sha256 {record.tree_sha256}")
+    for note in record.notes:
+        click.echo(f"note: {note}")
+    if source.environment.tree is None:
+        click.echo("nothing to build: the environment's own package is the one that is imported")
+        click.echo(str(source.environment.site_packages))
+        return
+    folder = make_build(source.environment, lambda line: click.echo(line, err=True))
+    click.echo(str(folder / "site"))
+    if source.base is not None:
+        require_same_native(native_differences(source.tree, source.base))
+
+
+def describe(record: SourceRecord) -> str:
+    """Where it comes from, in one line."""
+    commit = "" if record.commit is None else f", commit {record.commit}{' and changes' * bool(record.dirty)}"
+    sha256 = "" if record.sha256 is None else f", sha256 {record.sha256}"
+    count = len(record.patches)
+    patches = f", {count} patch{'es' * (count > 1)}" if count else ""
+    return f"{printable(record.given)}{commit}{sha256}{patches} (version from {record.version_from})"
+
+
+def require_same_native(different: list[str]) -> None:
+    """Raises InconclusiveError that names native files which differ from the lock's own."""
+    if not different:
+        return
+    shown = ", ".join(map(printable, different[:_NAMES_SHOWN]))
+    more = f" and {len(different) - _NAMES_SHOWN} more" if len(different) > _NAMES_SHOWN else ""
+    raise InconclusiveError(
+        f"native parts differ from the lock's own: {shown}{more}; the emulator runs the compiled parts of the"
+        " pinned wheel, so what is changed there was not tried: run on an NPU"
+    )
