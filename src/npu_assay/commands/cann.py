@@ -11,7 +11,15 @@ from npu_assay.cache import cache_root
 from npu_assay.cann.agreement import Expected
 from npu_assay.cann.checks.look import Look
 from npu_assay.cann.diagnose import judge
-from npu_assay.cann.discovery import USUAL_ROOT, Places, find_installed, root_of, usual_roots
+from npu_assay.cann.discovery import (
+    ATB_VARIABLE,
+    TOOLKIT_VARIABLES,
+    USUAL_ROOT,
+    Places,
+    find_installed,
+    root_of,
+    usual_roots,
+)
 from npu_assay.cann.host import HostProvider
 from npu_assay.cann.run_packages.installation import Installation
 from npu_assay.cann.run_packages.sources import Sources
@@ -117,6 +125,8 @@ def install(name: str, words: tuple[str, ...], install_path: Path | None, accept
     tree = HostProvider(variables={}, places=(Places(root),)).provide(environment.target, click.echo)
     if root not in usual_roots(os.environ):
         click.echo(f"in every shell that is to use it: . {tree.cann_script}")
+    elif named := [variable for variable in TOOLKIT_VARIABLES if os.environ.get(variable)]:
+        click.echo(f"{named[0]} still chooses another in this shell: unset {' '.join(named)} {ATB_VARIABLE}")
 
 
 def _say(line: str) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from npu_assay.cann import diagnose as cann
 from npu_assay.cann.agreement import Expected
-from npu_assay.cann.discovery import USUAL_ROOT, Places, root_of
+from npu_assay.cann.discovery import TOOLKIT_VARIABLES, USUAL_ROOT, Places, root_of
+from npu_assay.cann.host import HostProvider
 from npu_assay.cann.tree import CannTree
 from npu_assay.cann.variables import cann_variables
 from npu_assay.device import diagnose as device
@@ -20,6 +21,7 @@ from npu_assay.environment.drift.look import look_at_other
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import Kind
 from npu_assay.environment.venv import OtherPython
+from npu_assay.errors import UnusableError
 
 DEV = Path("/dev")
 
@@ -40,6 +42,8 @@ class Machine:
     python: OtherPython | None = None
     """A Python that somebody else made, in place of the environment's own."""
     variables: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    places: tuple[Places, ...] = ()
+    """Where the host's CANN is looked for; empty for the usual places."""
 
     @property
     def looks(self) -> dict[str, Look]:
@@ -55,7 +59,19 @@ class Machine:
         """The CANN that counts."""
         if self.root is not None:
             return CannTree.laid_out(self.root)
-        return self.environment.cann if self.emulated else CannTree.laid_out(root_of(self.variables))
+        if self.emulated:
+            return self.environment.cann
+        return self._of_the_host or CannTree.laid_out(root_of(self.variables))
+
+    @cached_property
+    def _of_the_host(self) -> CannTree | None:
+        """The CANN that a run finds by itself where this shell has sourced none; None where none fits."""
+        if self.python is not None or any(self.variables.get(name) for name in TOOLKIT_VARIABLES):
+            return None
+        try:
+            return HostProvider(variables=self.variables, places=self.places).locate(self.environment.target)
+        except UnusableError:
+            return None
 
     @property
     def _is_built(self) -> bool:
@@ -63,7 +79,7 @@ class Machine:
 
     @cached_property
     def _of_a_run(self) -> dict[str, str]:
-        """The variables of a run: on the host the user's own, as the shell has sourced what it has."""
+        """The variables of a run: on the host the user's own, if the shell has sourced a CANN."""
         base, tools = dict(self.variables), str(self.tree.tools)
         # A CANN that was named brings its npu-smi; else the one on PATH is the one that users see.
         first = self.emulated or self.root is not None
@@ -73,6 +89,8 @@ class Machine:
         if self.emulated and all(script.is_file() for script in scripts):
             clean = {name: value for name, value in base.items() if not name.startswith(("ASCEND_", "ATB_"))}
             return cann_variables(self.tree, clean)
+        if self.root is None and not self.emulated and self._of_the_host is not None:
+            return cann_variables(self._of_the_host, base)
         return base
 
     def _environment(self) -> Iterable[Diagnosis]:
@@ -102,6 +120,5 @@ class Machine:
     def _npu(self) -> Iterable[Diagnosis]:
         if not self._is_built:
             return [Diagnosis("npu", Level.NOTE, "no emulated NPU before the emulated CANN is built")]
-        driver = self.tree.root / "driver"
-        looked = device.look(self._of_a_run, self.dev, driver)
+        looked = device.look(self._of_a_run, self.dev, self.tree.driver)
         return device.diagnose(looked, hardware=not self.emulated)

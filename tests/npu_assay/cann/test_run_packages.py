@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,11 @@ from npu_assay.cann.diagnose import diagnose
 from npu_assay.cann.host import HostProvider
 from npu_assay.cann.provider import Target
 from npu_assay.cann.run_packages.installation import Installation
+from npu_assay.cann.run_packages.makeself import MakeselfHeader
 from npu_assay.cann.run_packages.package import Wanted
+from npu_assay.cann.run_packages.room import needed_mib
+from npu_assay.cann.run_packages.sources import Checked
+from npu_assay.disk import require_free
 from npu_assay.errors import AssayError, UnusableError, UsageError
 
 FLAGS = "--quiet --install --install-for-all --install-path="
@@ -176,16 +181,11 @@ def test_a_package_that_nobody_has_recorded_is_not_run(vendor: Vendor) -> None:
     assert vendor.calls == []
 
 
-def no_room(*_: object) -> None:
-    raise UnusableError("3 MiB free")
-
-
 @pytest.mark.parametrize(
     ("changes", "error", "says"),
     [
         ({"licence_accepted": False}, UsageError, "accepts the vendor's licence .* say --accept-licence"),
         ({"chip": "A3"}, UnusableError, "this host's NPUs want Ascend-cann-A3-ops, and the lock has"),
-        ({"require_room": no_room}, UnusableError, "3 MiB free"),
     ],
 )
 def test_what_else_is_asked_before_anything_runs(
@@ -206,10 +206,43 @@ def test_without_a_source_and_without_a_licence_nothing_is_written(vendor: Vendo
         assert not vendor.root.exists()
 
 
-def test_room_is_asked_for_what_the_packages_will_take(vendor: Vendor) -> None:
-    asked: list[tuple[Path, int]] = []
-    run(vendor, require_room=lambda root, mib, *_: asked.append((root, mib)))
-    assert asked == [(vendor.root, 1)]
+@dataclass(frozen=True)
+class Usage:
+    """What shutil.disk_usage says."""
+
+    free: int
+
+
+def test_a_disk_that_is_too_full_is_told_before_anything_runs(vendor: Vendor) -> None:
+    """The stand-ins take less than a MiB, so that is what is asked for."""
+
+    def having(free: int) -> Callable[..., None]:
+        return partial(require_free, usage=lambda path: Usage(free))
+
+    with pytest.raises(UnusableError) as raised:
+        run(vendor, require_room=having((1 << 20) - 1))
+    assert str(raised.value) == (
+        f"{vendor.root}: 0 MiB free, installing CANN, as is reckoned, needs 1 MiB; make room, or name another"
+        " folder with --install-path"
+    )
+    assert vendor.calls == []
+    run(vendor, require_room=having(1 << 20))
+    assert len(vendor.calls) == 3
+
+
+def test_room_is_reckoned_from_the_sizes_of_the_packages(tmp_path: Path) -> None:
+    """Four times what is installed, and the largest of what is unpacked meanwhile."""
+    package, mib = Vendor(tmp_path, tmp_path).wanted().packages[0], 1 << 20
+
+    def checked(size: int, unpacked: int | None) -> Checked:
+        path = tmp_path / f"{size}-{unpacked}"
+        with path.open("wb") as file:
+            file.truncate(size)
+        return Checked(package, path, MakeselfHeader("", size, unpacked) if unpacked else None)
+
+    assert needed_mib([checked(mib, 3 * mib)]) == 7
+    assert needed_mib([checked(mib, None)]) == 6
+    assert needed_mib([checked(mib, 3 * mib), checked(2 * mib, mib), checked(1, None)]) == 4 * 3 + 1 + 3
 
 
 # --- what fails half-way -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from npu_assay.cann.discovery import Places, root_of
+from npu_assay.cann.variables import cann_variables
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import Installed, all_installed
 from npu_assay.environment.lock import Component
@@ -15,6 +16,7 @@ from npu_assay.environment.requirements import Pin, read_pins
 from npu_assay.environment.tritons import is_edited_here
 from npu_assay.environment.variant import Variant
 from npu_assay.environment.venv import OtherPython
+from npu_assay.errors import UnusableError
 from npu_assay.project import ADAPTATIONS
 
 
@@ -131,7 +133,9 @@ def look_at(environment: Environment) -> Look:
         ),
         python_version=version_of_venv(environment.venv),
         adaptations=environment.adaptations,
-        cann=_emulated_cann(environment) if environment.variant.kind == "emulated" else cann_of_host(),
+        cann=_emulated_cann(environment)
+        if environment.variant.kind == "emulated"
+        else _cann_of_a_run(environment),
     )
 
 
@@ -149,6 +153,15 @@ def look_at_other(variant: Variant, other: OtherPython) -> Look:
 def cann_of_host(variables: Mapping[str, str] = os.environ) -> CannPlaces:
     """The CANN that the caller's variables name, else the usual place's."""
     return CannPlaces(Places(root_of(variables)), variables)
+
+
+def _cann_of_a_run(environment: Environment) -> CannPlaces:
+    """The host's that a run would use; where none can be used, what is there."""
+    try:
+        tree = environment.cann
+    except UnusableError:
+        return cann_of_host()
+    return CannPlaces(Places(tree.root), cann_variables(tree, os.environ))
 
 
 def _emulated_cann(environment: Environment) -> CannPlaces:
