@@ -35,9 +35,8 @@ def install_driver(series: str, machine: str) -> str:
     return f"on the host: sudo ./{package} --upgrade --quiet, then reboot"
 
 
-def mount_driver(places: Places) -> str:
+def mount_driver(places: Places, folder: Path) -> str:
     """For a container that was started without the driver's folder; on a host the driver is not installed."""
-    folder = places.root / "driver"
     return (
         f"in a container: start it with -v {folder}:{folder}:ro -v {places.host_info}:{places.host_info}:ro; "
         "on the host: install the driver"

@@ -181,10 +181,12 @@ def _atb_script(used: Path | None, root: Path) -> Path | None:
 
 
 def _driver(places: Places, recorded: str | None) -> Driver:
-    """The driver below the root, else where its installer says that it put it, else in the usual place."""
+    """The driver below the root, else where its installer says that it put it, else in the usual place, where
+    it should be.
+    """
     candidates = [places.root, *([Path(recorded)] if recorded else []), places.usual]
     roots = [candidate / "driver" for candidate in candidates]
-    root = next((root for root in roots if is_folder(root)), roots[0])
+    root = next((root for root in roots if is_folder(root)), roots[-1])
     hals = (root / "lib64" / "driver" / HAL, root / "lib64" / HAL, root / "lib64" / "common" / HAL)
     return Driver(
         root=root,

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from other_user import as_another_user
 from planted_model import LFS_POINTER, into_hub_cache, plant_model, safetensors
 
@@ -218,3 +220,22 @@ def test_a_header_says_how_long_the_file_is(header, problem):
     assert parse_header(safetensors(["a", "b"])).file_bytes == len(safetensors(["a", "b"]))
     with pytest.raises(ValueError, match=problem):
         parse_header(len(header).to_bytes(8, "little") + header)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=9,
+)
+HEADERS = st.binary(max_size=64) | VALUES.map(lambda value: json.dumps(value).encode())
+
+
+@given(HEADERS)
+def test_no_header_is_worse_than_wrong(header):
+    data = len(header).to_bytes(8, "little") + header
+    try:
+        read = parse_header(data)
+    except ValueError:
+        return
+    assert read.tensors
+    assert read.file_bytes >= len(data)

@@ -289,6 +289,32 @@ def test_a_link_in_a_cache_is_nothing_that_an_archive_could_hold(running):
     assert check(running.archive) == []
 
 
+INFOS = "os.environ['VLLM_CACHE_ROOT'] + '/modelinfos'"
+WRITE_INFO = f"import os; os.makedirs({INFOS}, exist_ok=True); open({INFOS} + '/qwen.json', 'a').write('x')"
+
+
+def test_what_vllm_finds_out_of_model_classes_outlives_the_run_where_it_may(running, tmp_path):
+    stages = [{"name": name, "command": python(WRITE_INFO)} for name in ("first", "second")]
+    running.run(running.plan(*stages))
+    assert not (tmp_path / "infos").exists()
+    for number in ("second", "third"):
+        plan = running.plan(*stages, model_infos=tmp_path / "infos")
+        assert set(statuses(running.run(plan, archive=create_archive(tmp_path / number))).values()) == {
+            S.PASS
+        }
+        assert check(running.archive) == []
+    assert (tmp_path / "infos/qwen.json").read_text() == "xxxx"
+
+
+def test_an_environment_that_may_not_be_written_costs_time_and_nothing_else(running, tmp_path):
+    stage = {"name": "one", "command": python(WRITE_INFO)}
+    plan = running.plan(stage, model_infos=tmp_path / "infos")
+    assert statuses(running.run(plan)) == {"one": S.PASS}
+    (tmp_path / "file").touch()
+    plan = running.plan(stage, model_infos=tmp_path / "file" / "infos")
+    assert statuses(running.run(plan, archive=create_archive(tmp_path / "second"))) == {"one": S.PASS}
+
+
 WRITE_PLOG = (
     "import os, sys; folder = os.environ['ASCEND_PROCESS_LOG_PATH'] + '/debug/plog';"
     "os.makedirs(folder); open(folder + '/plog-7_2026.log', 'w').write('[ERROR] RUNTIME');"

@@ -123,7 +123,7 @@ def _mend_disagreement(look: Look, toolkit: Toolkit, info: InstallInfo, disagree
         case Part.NNAL:
             return _mend_atb(look, info.version)
         case Part.DRIVER if look.installed.driver.info is None:
-            return advice.mount_driver(look.places)
+            return advice.mount_driver(look.places, look.installed.driver.root)
         case Part.DRIVER | Part.FIRMWARE:
             row = row_of(ReleaseVersion.parse(info.version))
             released = [series for series in row.drivers if "rc" not in series.text.lower()] if row else []

@@ -95,7 +95,11 @@ def check_hal(look: Look) -> Iterator[Diagnosis]:
     """Which libascend_hal.so a process would load."""
     driver = look.installed.driver
     hal = chosen_hal(look.installed, look.variables, look.places.system_libraries)
-    mend = advice.driver_first(driver.root) if driver.hal else advice.mount_driver(look.places)
+    mend = (
+        advice.driver_first(driver.root)
+        if driver.hal
+        else advice.mount_driver(look.places, look.installed.driver.root)
+    )
     level, message = {
         HalKind.DRIVER: (Level.GOOD, f"{HAL} is the driver's: {hal.path}"),
         HalKind.NOT_ON_PATH: (Level.NOTE, f"{hal.path} is not on LD_LIBRARY_PATH in this shell"),
