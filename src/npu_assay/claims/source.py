@@ -74,13 +74,13 @@ class SourceRule(Rule):
             yield self.passed("native parts: those of the lock's own vllm-ascend", _MANIFEST)
             return
         if case.manifest.device.kind == "hardware":
-            yield self.not_applicable("native parts: compiled for the NPU, so not compared", _MANIFEST)
+            yield self.not_applicable("native parts: compiled for the NPU", _MANIFEST)
             return
         ours = compiled_parts(listing) if record.kind == "wheel" else native_parts(listing)
         different = differences(ours, read_listing(case.archive.source.base))
         for name in different:
             yield self.inconclusive(
-                f"{name} differs from the lock's own, whose compiled parts ran: what it changes was not tried",
+                f"{name} differs from the lock's own, whose compiled parts ran: it was not tried",
                 _LISTING,
                 _BASE,
             )

@@ -7,7 +7,7 @@ from npu_assay.environment.requirements import read_pins
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 
-#: What a run takes the sources of, wherever it is installed from: its tests, patches on it, its rebuilt module.
+#: What a run needs the sources of, too: for its tests, patches on it, and a module that is rebuilt.
 _TESTED = "vllm-ascend"
 
 

@@ -1,4 +1,4 @@
-"""What is in the cache that nothing needs: environments, emulator builds and plug-ins of other contents.
+"""What is in the cache that nothing needs: what other locks and checkouts made, and what runs left.
 
 Only folders right below the cache's own are looked at. One whose lock is held (somebody makes it, or a
 run uses it), or that a process has in its command line, libraries, variables or as its place, is in use and
@@ -19,7 +19,9 @@ from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import Kind, load_lock, lock_names
 from npu_assay.errors import UnusableError
 
-FOLDERS = ("environments", "emulator", "adaptations", "trees", "builds", "native", "repositories")
+#: What runs of a vllm-ascend of one's own leave. No lock names it, so it goes unless it is in use.
+OF_RUNS = ("trees", "builds", "native", "repositories")
+FOLDERS = ("environments", "emulator", "adaptations", *OF_RUNS)
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,11 @@ def _made(path: Path) -> float:
 def _why(path: Path, needed: set[Path]) -> str:
     if path in needed or path.name.startswith(_OF_BENCHMARKS):
         return "this checkout's"
-    return "no lock or source of this checkout names it" if (path / COMPLETE).exists() else "half-made"
+    if not (path / COMPLETE).exists():
+        return "half-made"
+    if path.parent.name in OF_RUNS:
+        return "of a vllm-ascend of one's own; made again when a run asks for it"
+    return "no lock or source of this checkout names it"
 
 
 def _size(path: Path) -> int:

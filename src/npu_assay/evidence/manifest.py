@@ -38,7 +38,7 @@ class StageStatus(StrEnum):
     INCONCLUSIVE = "inconclusive"
     NOT_APPLICABLE = "not applicable"
     SKIPPED = "skipped"
-    """A stage that it needs did not pass."""
+    """A stage that it needs did not pass, or the run's vllm-ascend is not built."""
     INTERRUPTED = "interrupted"
     NOT_RUN = "not run"
     """Not asked for (`--stage`), or the run was interrupted before its turn."""

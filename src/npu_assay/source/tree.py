@@ -1,5 +1,7 @@
 """The tree of a run: exported, patched, listed, and kept in the cache under its hash."""
 
+import errno
+import hashlib
 import re
 import shutil
 import tempfile
@@ -7,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from npu_assay.cache import KEY_LENGTH, make_folder, writing
+from npu_assay.cache import KEY_LENGTH, in_use, make_folder, writing
 from npu_assay.errors import UnusableError, UsageError
 from npu_assay.source.distribution import export_sdist, export_wheel
 from npu_assay.source.listing import Listing, parse_listing
@@ -49,10 +51,10 @@ class SourceTree:
     def listing(self) -> Listing:
         """Its listing. Raises UsageError where the cache was changed."""
         path = self.root / LISTING
-        listing = parse_listing(path.read_bytes(), str(path))
-        if listing.sha256 != self.record.tree_sha256:
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != self.record.tree_sha256:
             raise UsageError(f"{path}: changed since it was written; remove {self.root} and try again")
-        return listing
+        return parse_listing(data, str(path))
 
 
 @dataclass(frozen=True)
@@ -77,14 +79,15 @@ def make_tree(wanted: Wanted, lock_version: str, cache: Path, report: Report) ->
             " give a folder, git+URL@REF or a source distribution with --vllm-ascend"
         )
     parent = cache / FOLDER
-    with writing(parent):
+    with writing(parent, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
         parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=parent))
     try:
-        with writing(draft):
+        with in_use(draft), writing(draft):  # so that no env prune takes it for a left-over
             return _make(wanted, lock_version, parent, draft / "tree", report)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+        draft.with_name(f"{draft.name}.lock").unlink(missing_ok=True)
 
 
 def find_tree(record: SourceRecord, cache: Path) -> SourceTree:
@@ -97,12 +100,11 @@ def find_tree(record: SourceRecord, cache: Path) -> SourceTree:
 
 def _make(wanted: Wanted, lock_version: str, parent: Path, draft: Path, report: Report) -> SourceTree:
     draft.mkdir()
+    if isinstance(wanted.location, Folder):  # before all of a home folder is copied
+        _require_vllm_ascend(wanted.location.path, _OF_A_TREE, str(wanted.location))
     origin = _export(wanted.location, draft, parent.parent, report)
     expected = _OF_A_WHEEL if isinstance(wanted.location, Wheel) else _OF_A_TREE
-    if missing := [name for name in expected if not (draft / name).is_file()]:
-        raise UsageError(
-            f"--vllm-ascend {origin.given}: no {missing[0]} in it, so no vllm-ascend; expected its root"
-        )
+    _require_vllm_ascend(draft, expected, origin.given)
     listing = apply_patches(wanted.patches, draft)
     if wanted.locks:
         origin = replace(origin, kind="lock", given=wanted.locks)
@@ -116,6 +118,13 @@ def _make(wanted: Wanted, lock_version: str, parent: Path, draft: Path, report: 
     record = _record(wanted, origin, listing, draft, lock_version)
     make_folder(root, keep, lambda: report(f"waiting for another npu-assay that makes {root}"))
     return SourceTree(root, record)
+
+
+def _require_vllm_ascend(folder: Path, expected: tuple[str, ...], given: str) -> None:
+    if missing := [name for name in expected if not (folder / name).is_file()]:
+        raise UsageError(
+            f"--vllm-ascend {given}: no {missing[0]} in it, so no vllm-ascend; expected its root"
+        )
 
 
 def _export(location: Location, into: Path, cache: Path, report: Report) -> Origin:

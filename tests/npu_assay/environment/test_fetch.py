@@ -263,10 +263,13 @@ def test_what_only_the_vendors_index_has_is_fetched_there_or_put_by_hand(
     assert "triton-ascend" not in [item.component for item in gather(variant, full).by_hand]
 
 
-def test_a_module_that_is_rebuilt_needs_the_source_too(index: Index, tmp_path: Path, full: Path) -> None:
+@pytest.mark.parametrize("rebuilt", ["", 'rebuilt = "vllm_ascend_C"'], ids=["wheel", "rebuilt"])
+def test_a_run_needs_the_source_of_vllm_ascend_too(
+    index: Index, tmp_path: Path, full: Path, rebuilt: str
+) -> None:
     name, content = sdist("vllm-ascend", "1.0")
     both = f'{HERE} = "{sha256(dict(ANY)["vllm_ascend-1.0-py3-none-any.whl"])}", sdist = "{sha256(content)}"'
-    lock = write_lock(tmp_path / "its locks", **{"vllm-ascend": f'{both} }}\nrebuilt = "vllm_ascend_C" # {{'})
+    lock = write_lock(tmp_path / "its locks", **{"vllm-ascend": f"{both} }}\n{rebuilt} # {{"})
     variant = Variant.of(lock, "emulated")
     index.files[name] = content
     assert gather(variant, full).downloaded == 1

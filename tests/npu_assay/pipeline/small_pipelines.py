@@ -43,8 +43,11 @@ class ProjectEnvironment:
     site_packages = Path(sysconfig.get_path("purelib"))
     vllm_ascend = site_packages / "vllm_ascend"
 
+    def __init__(self, unbuilt: str = "") -> None:
+        self._unbuilt = unbuilt
+
     def unbuilt(self) -> str:
-        return ""
+        return self._unbuilt
 
     def variables(self) -> dict[str, str]:
         # Plug-ins of the project's own tests only slow down the pytest of a stage.
@@ -77,10 +80,12 @@ class Running:
         )
         return replace(plan, **changes)
 
-    def run(self, plan: RunPlan, *, stop=lambda: False, archive: Archive | None = None) -> Manifest:
+    def run(
+        self, plan: RunPlan, *, stop=lambda: False, archive: Archive | None = None, unbuilt: str = ""
+    ) -> Manifest:
         self.archive = archive or create_archive(self.folder / "run")
         progress = progress_on(Console(file=self.output, width=200))
-        return Runner(plan, ProjectEnvironment(), self.archive, progress, stop).run()
+        return Runner(plan, ProjectEnvironment(unbuilt), self.archive, progress, stop).run()
 
     def log(self, stage: str) -> bytes:
         assert self.archive is not None

@@ -106,6 +106,27 @@ def test_needs_decide_what_runs_and_independent_stages_go_on(running):
     assert not running.archive.stage_log("after-bad").exists()
 
 
+def test_placeholders_name_the_runs_vllm_ascend(running):
+    stage = {"name": "one", "command": python("import sys; print(sys.argv[1:])")}
+    stage["command"] += ["{tree}", "{vllm_ascend}", "{environment}", "{device}"]
+    manifest = running.run(running.plan(stage))
+    tree, package, environment, device = manifest.stages[0].command[-4:]
+    assert tree == str(running.folder / "tree")
+    assert package.endswith("/site-packages/vllm_ascend")
+    assert (environment, device) == ("project", "emulated")
+    assert manifest.source.version == "0.18.0"
+
+
+def test_nothing_of_the_environment_runs_while_the_runs_vllm_ascend_is_not_built(running, tmp_path):
+    stages = {"name": "ours", "command": ["{assay}", "--version"]}, {"name": "theirs"}
+    assert statuses(running.run(running.plan(*stages))) == {"ours": S.PASS, "theirs": S.PASS}
+    second = create_archive(tmp_path / "second")
+    manifest = running.run(running.plan(*stages), archive=second, unbuilt="vllm-ascend 1 is not built")
+    assert statuses(manifest) == {"ours": S.PASS, "theirs": S.SKIPPED}
+    reason = manifest.stages[1].reason
+    assert reason == "vllm-ascend 1 is not built, and another one must not take its place"
+
+
 def test_named_stages_run_without_their_needs_and_the_rest_is_on_record(running):
     manifest = running.run(running.plan({"name": "a"}, {"name": "b", "needs": ["a"]}, choose=["b"]))
     assert statuses(manifest) == {"a": S.NOT_RUN, "b": S.PASS}

@@ -89,7 +89,7 @@ def test_a_hostile_source_distribution_is_refused(tmp_path, out, name, facts, sa
         export_sdist(tmp_path / "evil.tar.gz", out)
     assert says in str(error.value)
     assert "\n" not in str(error.value)
-    assert {path for path in tmp_path.rglob("*evil*")} == {tmp_path / "evil.tar.gz"}
+    assert set(tmp_path.rglob("*evil*")) == {tmp_path / "evil.tar.gz"}
 
 
 @pytest.mark.parametrize(

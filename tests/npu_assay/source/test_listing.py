@@ -1,4 +1,4 @@
-"""The listing: sha256sum checks it, it is read back, and it covers names, bytes, executable bits and links."""
+"""The listing: sha256sum checks it, it is read back, and it covers names, bytes, modes and links."""
 
 import os
 import socket
@@ -85,7 +85,7 @@ def test_links_that_lead_out_are_refused(tmp_path, target):
         (tree / "loop2").symlink_to("loop")
     else:
         (tree / "loop").symlink_to(target)
-    with pytest.raises(UsageError, match="a link to .* outside of the tree; put a file in its place"):
+    with pytest.raises(UsageError, match=r"a link to .* outside of the tree; put a file in its place"):
         list_tree(tree)
 
 

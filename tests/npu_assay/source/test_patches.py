@@ -181,7 +181,7 @@ def test_patches_that_are_empty_or_not_there(repository, tmp_path, content):
 BAD = {
     "another hunk": (
         lambda text: text.replace(" line 29", " line 99"),
-        f"does not apply to {HANDLER}, hunk 2: @@ -27,7 +27,7 @@ line 26: its context is not there; make it again",
+        f"does not apply to {HANDLER}, hunk 2: @@ -27,7 +27,7 @@ line 26: its context is not there; make it",
     ),
     "another file": (
         lambda text: text.replace("handler.py", "nothing.py"),

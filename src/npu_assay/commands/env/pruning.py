@@ -23,7 +23,8 @@ from npu_assay.environment.prune import prune as remove
 def prune(dry_run: bool, everything: bool, days: float) -> None:
     """Remove what no lock and no source of this checkout names.
 
-    These are environments, emulator builds and plug-ins in the cache.
+    These are environments, emulator builds and plug-ins in the cache, and the trees, builds and repositories
+    of runs with --vllm-ascend or --patch.
     What somebody uses at this moment stays. Other checkouts that share the cache make again what they miss.
     """
     cache = cache_root()

@@ -1,4 +1,4 @@
-"""Step vllm-ascend: its wheel, the module in it that the lock has rebuilt for the installed torch, its sources."""
+"""Step vllm-ascend: its wheel, its sources, and the module that is rebuilt for the installed torch."""
 
 from dataclasses import asdict
 

@@ -5,18 +5,24 @@ whose handlers these are.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from vllm.config import CacheConfig, VllmConfig
 from vllm.plugins import load_general_plugins
 from vllm.v1.kv_cache_interface import FullAttentionSpec, KVCacheConfig, KVCacheGroupSpec, KVCacheTensor
+from vllm.v1.kv_offload.abstract import LoadStoreSpec
 from vllm.v1.kv_offload.factory import OffloadingSpecFactory
 from vllm.v1.kv_offload.mediums import CPULoadStoreSpec, GPULoadStoreSpec
-from vllm.v1.kv_offload.worker.worker import OffloadingWorker
+from vllm.v1.kv_offload.worker.worker import OffloadingHandler, OffloadingWorker
 
 GIB = 1 << 30
+
+#: Each layer's caches.
+Caches = dict[str, tuple[torch.Tensor, ...]]
+#: What is copied from where, what to, and who does it.
+Handler = tuple[type[LoadStoreSpec], type[LoadStoreSpec], OffloadingHandler]
 
 
 @dataclass(frozen=True)
@@ -58,11 +64,22 @@ class Layout:
         return caches
 
 
+MakeHandlers = Callable[[Layout, Caches], Iterator[Handler]]
+
+
 class Offloading:
     """Caches on the device, and vLLM's worker that offloads them."""
 
-    def __init__(self, layout: Layout, contents: Sequence[torch.Tensor]):
-        """Put the contents on the device and make the worker for them."""
+    def __init__(
+        self, layout: Layout, contents: Sequence[torch.Tensor], make_handlers: MakeHandlers | None = None
+    ):
+        """Put the contents on the device and make the worker for them.
+
+        Args:
+            layout: of the caches.
+            contents: of every cache.
+            make_handlers: the handlers to use; None for those of the spec that the flags name.
+        """
         self.caches = [cache.to("npu") for cache in contents]
         torch.npu.synchronize()
         self._jobs = 0
@@ -70,8 +87,7 @@ class Offloading:
         names = [f"layer.{n}" for n in range(layout.layers)]
         by_layer = {name: tuple(self.caches[n * width : (n + 1) * width]) for n, name in enumerate(names)}
         self._worker = OffloadingWorker()
-        spec = OffloadingSpecFactory.create_spec(_config(layout), _kv_cache_config(layout, names))
-        for source, target, handler in spec.get_handlers(by_layer, {}):
+        for source, target, handler in (make_handlers or _of_the_spec)(layout, by_layer):
             self._worker.register_handler(source, target, handler)
 
     def start_store(self, device_blocks: Sequence[int], host_blocks: Sequence[int]) -> int:
@@ -99,6 +115,11 @@ class Offloading:
         self._jobs += 1
         assert self._worker.transfer_async(self._jobs, (source, target)), "the transfer was not started"
         return self._jobs
+
+
+def _of_the_spec(layout: Layout, by_layer: Caches) -> Iterator[Handler]:
+    spec = OffloadingSpecFactory.create_spec(_config(layout), _kv_cache_config(layout, [*by_layer]))
+    return spec.get_handlers(by_layer, {})
 
 
 def _config(layout: Layout) -> VllmConfig:
