@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from npu_assay.errors import UnusableError
 
@@ -67,6 +68,12 @@ def is_complete(folder: Path) -> bool:
 def mark_complete(folder: Path, facts: Mapping[str, object]) -> None:
     """Write `complete.json`, atomically: from now on the folder is whole."""
     write_json(folder / COMPLETE, facts)
+
+
+def facts_of(folder: Path) -> dict[str, Any]:
+    """What complete.json of a whole folder says."""
+    facts: dict[str, Any] = json.loads((folder / COMPLETE).read_bytes())
+    return facts
 
 
 def write_json(path: Path, facts: Mapping[str, object]) -> None:
@@ -145,16 +152,24 @@ def writing(
 
 
 def make_folder(
-    folder: Path, make: Callable[[Path], Mapping[str, object]], waiting: Callable[[], None] = lambda: None
+    folder: Path,
+    make: Callable[[Path], Mapping[str, object]],
+    waiting: Callable[[], None] = lambda: None,
+    fits: Callable[[Mapping[str, Any]], bool] = lambda facts: True,
 ) -> bool:
     """Make `folder` whole if it is not; `make(folder)` fills it and returns the facts for complete.json.
 
-    Returns whether it was made now. Safe against others doing the same, and against being interrupted.
+    One whose facts do not fit is made again. Returns whether it was made now. Safe against others doing the
+    same, and against being interrupted.
     """
-    if is_complete(folder):
+
+    def is_made() -> bool:
+        return is_complete(folder) and fits(facts_of(folder))
+
+    if is_made():
         return False
     with folder_lock(folder, waiting):
-        if is_complete(folder):
+        if is_made():
             return False
         with writing(folder):
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,18 +1,23 @@
 """`npu-assay build`: a vllm-ascend of one's own, ready to be imported."""
 
+import json
 from pathlib import Path
-from typing import cast
 
 import click
 
-from npu_assay.cache import cache_root
-from npu_assay.commands.device_option import device_option
+from npu_assay.cache import cache_root, facts_of
+from npu_assay.commands.device_option import device_option, variant_kind
 from npu_assay.commands.progress import EchoProgress
 from npu_assay.commands.source_options import source_options
-from npu_assay.device.kind import Wanted, choose_kind
 from npu_assay.environment.ascend_build.build import build as make_build
-from npu_assay.environment.ascend_build.build import native_differences
-from npu_assay.environment.ascend_build.request import RunSource, named_tree, read_request, run_source
+from npu_assay.environment.ascend_build.build import logs_of, native_differences
+from npu_assay.environment.ascend_build.request import (
+    RunSource,
+    named_tree,
+    of_the_lock,
+    read_request,
+    run_source,
+)
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
@@ -48,21 +53,36 @@ def build(
     if archive is not None and (source or patches):
         raise UsageError("--archive names what to build; leave out --vllm-ascend and --patch")
     request = read_request(source, patches)
-    kind, _ = choose_kind(cast(Wanted, wanted))
+    kind = variant_kind(wanted)
     environment = Environment.of(load_lock(lock_name), kind)
     if archive is not None:
-        _build(_archived(environment, ArchivedSource(archive / "source")))
+        where = ArchivedSource(archive / "source")
+        _build_archived(_archived(environment, where), where)
         return
     tree = named_tree(request, environment, progress.note)
     install(environment, progress)
     _build(run_source(request, tree, environment, progress.note))
 
 
+def _build_archived(source: RunSource, where: ArchivedSource) -> None:
+    """Build with all that the compilers said in this stage's log, and the facts in the archive."""
+    if source.environment.tree is None or source.environment.variant.kind == "emulated":
+        _build(source)
+        return
+    try:
+        _build(source)
+    finally:
+        for log in logs_of(source.environment):
+            click.echo(f"--- {log}")
+            click.echo(log.read_bytes(), nl=False)
+    where.build.write_text(json.dumps(facts_of(source.environment.build_folder), indent=2) + "\n")
+
+
 def _archived(environment: Environment, where: ArchivedSource) -> RunSource:
     record = read_record(where)
     tree = find_tree(record, environment.cache)
     if record.is_locks:
-        return RunSource(environment, tree, (), None)
+        return of_the_lock(environment, tree)
     base = read_listing(where.base) if where.base.exists() else None
     own = Environment.of(environment.lock, environment.variant.kind, cache_root(), tree=tree)
     return RunSource(own, tree, (), base)

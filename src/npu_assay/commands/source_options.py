@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
+from npu_assay.commands.soc_option import soc_option
 from npu_assay.source.location import FORMS
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The two options, as `source` and `patches`."""
+    """The two options, as `source` and `patches`; and the chip to compile for, which is no value."""
     patch = click.option(
         "--patch",
         "patches",
@@ -25,4 +26,4 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="SOURCE",
         help=f"{FORMS[0].upper()}{FORMS[1:]}.  [default: the lock's own]",
     )
-    return source(patch(command))
+    return source(patch(soc_option(command)))

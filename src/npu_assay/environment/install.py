@@ -13,7 +13,7 @@ from npu_assay.disk import OF_THE_CACHE, require_free
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.fetched import require_fetched
 from npu_assay.environment.obstacles import obstacles
-from npu_assay.environment.steps import steps_of
+from npu_assay.environment.steps import steps_of, steps_of_a_run
 from npu_assay.environment.steps.step import Step
 from npu_assay.errors import UnusableError, UsageError
 
@@ -40,13 +40,13 @@ def install(
 ) -> None:
     """Install what is missing. A half-made environment is removed and made again; with `again`, any is.
 
-    The steps are those of the variant, unless a test has its own.
+    The steps are those of the variant, but for compiling vllm-ascend, unless others are given.
     `again` makes the plug-in anew too, but not the emulator: nobody can have written into that by accident.
 
     Raises UnusableError, before anything is done, when something is in the way or the disk is too full;
     and, with the step, when one fails: the environment then stays half-made, with its logs.
     """
-    steps = steps or steps_of(environment.variant.kind)
+    steps = steps or steps_of_a_run(environment.variant)
     made: Sequence[Step] = ()
     if again or not environment.is_made():
         with _locked(environment, progress):
@@ -87,7 +87,7 @@ def install_step(
 
     Raises UsageError for an unknown step, UnusableError when one that it needs has not been done.
     """
-    steps = steps or steps_of(environment.variant.kind)
+    steps = steps or steps_of(environment.variant)
     named = {step.name: step for step in steps}
     if name not in named:
         raise UsageError(f"no step {name!r}; there are {', '.join(named)}")

@@ -7,8 +7,8 @@ from npu_assay.environment.lock import UNVERIFIED, Component
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 
-#: Built with CANN's compiler where pip would build them.
-_NEED_CANN_TO_BUILD = ("vllm-ascend", "lmcache-ascend")
+#: What the step of that name compiles where there is no wheel of it.
+_COMPILED = "vllm-ascend"
 
 
 def obstacles(variant: Variant, architecture: str | None = None) -> list[str]:
@@ -28,11 +28,13 @@ def require_none(variant: Variant, name: str) -> None:
 
 
 def _of(variant: Variant, name: str, component: Component, machine: str) -> Iterator[str]:
+    if name == _COMPILED and variant.compiles(name, machine):
+        return  # the step of that name compiles it; what that needs is looked for then
     if component.source == "git":
         yield (
-            f"it is built from {component.repository} at {component.commit}, which this release does not do;"
-            f" build it in a venv of your own and compare that:"
-            f" npu-assay env check {variant.lock.name} --device npu --venv DIR"
+            f"it is compiled from {component.repository} at {component.commit}, which this release does for"
+            f" {_COMPILED} alone; build it in a venv of your own and compare that: npu-assay env check"
+            f" {variant.lock.name} --device npu --venv DIR"
         )
     elif component.source == "run-packages":
         return  # the step cann judges the host's; `npu-assay cann install` puts it there
@@ -40,11 +42,4 @@ def _of(variant: Variant, name: str, component: Component, machine: str) -> Iter
         yield (
             f"its sha256 for {machine} is unverified; record the file that you trust:"
             f" npu-assay env lock {variant.lock.name} --record FILE"
-        )
-    elif (
-        variant.kind == "hardware" and name in _NEED_CANN_TO_BUILD and component.is_built_from_sdist(machine)
-    ):
-        yield (
-            "it is built with CANN's compiler, which this release does not do; build it in a venv of your own"
-            f" and compare that: npu-assay env check {variant.lock.name} --device npu --venv DIR"
         )

@@ -14,7 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from npu_assay.cache import COMPLETE, is_complete
+from npu_assay.cache import COMPLETE, facts_of, is_complete
+from npu_assay.environment.ascend_build.locked_build import locked_build
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import Kind, load_lock, lock_names
 from npu_assay.errors import UnusableError
@@ -51,6 +52,8 @@ def needed(cache: Path, environments: Iterable[Environment]) -> set[Path]:
         # One that is not made yet will be by a stage of the run, which has to have its lock.
         if environment.tree is not None and is_complete(environment.build_folder):
             found.add(environment.build_folder)
+        if (built := locked_build(environment)) is not None:
+            found |= {built, environment.cache / "native" / str(facts_of(built).get("native"))}
         if environment.variant.provider == "emulated":
             found.add(environment.cann.root.parent)
     return {path for path in found if path.is_relative_to(cache)}

@@ -83,6 +83,12 @@ class Variant:
         """One component, by name."""
         return self.components[name]
 
+    def compiles(self, name: str, architecture: str | None = None) -> bool:
+        """Whether a component is compiled on the host: hardware's from git, or where there is no wheel."""
+        component = self.component(name)
+        from_sdist = component.is_built_from_sdist(architecture or platform.machine())
+        return self.kind == "hardware" and (component.source == "git" or from_sdist)
+
     def requirement(self, name: str, architecture: str) -> str:
         """pip's requirement line for a component from an index, with its hash.
 

@@ -34,6 +34,11 @@ class ArchivedSource:
         return self.root / "base-native.sha256"
 
     @property
+    def build(self) -> Path:
+        """What the stage `build` made on hardware: the wheel's sha256, edits, chip, compilers."""
+        return self.root / "build.json"
+
+    @property
     def patches(self) -> Path:
         return self.root / "patches"
 

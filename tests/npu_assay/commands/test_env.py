@@ -80,7 +80,11 @@ def test_env_show_of_a_lock_for_hardware_only_shows_that(tmp_path: Path) -> None
         (("env", "show", "moon"), 2, "no environment 'moon'; there is cann851-vllm018, cann900-vllm018"),
         (("env", "install", "moon"), 2, "no environment 'moon'"),
         (("env", "install", "cann851-vllm018"), 4, "cann851-vllm018 is for an NPU only: "),
-        (("env", "install", "--device", "npu"), 4, "vllm-ascend: it is built from https://github.com/vllm-"),
+        (
+            ("env", "install", "cann900-vllm018-torch210", "--device", "npu"),
+            4,
+            "lmcache-ascend: it is compiled from https://github.com/LMCache/",
+        ),
         (("env", "install", "--step", "torch", "--again"), 2, "--again installs everything"),
         (
             ("env", "install", "--from", "/nowhere"),

@@ -109,6 +109,7 @@ def assay(tmp_path, monkeypatch) -> Assay:
     monkeypatch.setattr(
         run_module.Environment, "of", lambda lock, kind: ProjectEnvironment(tools, Variant.of(lock, kind))
     )
+    monkeypatch.setattr(run_module, "named_tree", lambda request, environment, report: None)
     monkeypatch.setattr(
         run_module, "run_source", lambda request, named, environment, report: locks(environment)
     )

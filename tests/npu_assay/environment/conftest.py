@@ -1,6 +1,5 @@
 """A small lock, for tests that need an environment but not its contents."""
 
-import hashlib
 import shutil
 import subprocess
 import sys
@@ -8,48 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from small_lock import write_small_lock
 
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import load_lock
-
-LOCK = """\
-name = "small"
-summary = "a small one"
-python = "3.11.6"
-disk_mib = 1
-
-[requirements]
-file = "small.requirements.txt"
-sha256 = "{requirements}"
-"""
-COMPONENT = '\n[components.{name}]\nversion = "1.0"\nsource = "index"\nsha256 = {{ sdist = "{sha256}" }}\n'
-PROVIDED = """
-[components.{name}]
-version = "9.0.0"
-build = "V100R001C10SPC001B250"
-source = "run-packages"
-file = "{name}.run"
-sha256 = {{ x86_64 = "unverified", aarch64 = "unverified" }}
-
-[components.{name}.emulated]
-version = "9.0.0"
-build = "EMULATED"
-source = "emulated"
-"""
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Environment:
     """An environment that is not installed, of a lock without any requirement, in a cache of its own."""
-    locks = tmp_path / "locks"
-    locks.mkdir()
-    (locks / "small.requirements.txt").touch()
-    text = LOCK.format(requirements=hashlib.sha256(b"").hexdigest())
-    for name in ("torch", "torchvision", "torch-npu", "triton-ascend", "vllm", "vllm-ascend"):
-        text += COMPONENT.format(name=name, sha256="0" * 64)
-    for name in ("cann", "cann-ops", "nnal"):
-        text += PROVIDED.format(name=name)
-    (locks / "small.toml").write_text(text)
+    locks = write_small_lock(tmp_path / "locks")
     return Environment.of(load_lock("small", locks), cache=tmp_path / "cache")
 
 

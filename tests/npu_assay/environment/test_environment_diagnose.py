@@ -173,11 +173,13 @@ def test_an_environment_that_is_not_there_says_how_to_install_it(small: Environm
 
 
 def test_one_that_this_release_cannot_install_is_made_by_its_user(tmp_path: Path) -> None:
-    environment = Environment.of(load_lock("cann900-vllm018"), "hardware", cache=tmp_path)
-    [diagnosis] = diagnose(environment)
-    assert diagnosis.advice is not None
-    assert diagnosis.advice.startswith(
-        "make it in a venv of your own, then npu-assay doctor cann900-vllm018 --device npu --venv DIR;"
+    advice = {}
+    for name in ("cann900-vllm018", "cann900-vllm018-torch210"):
+        [diagnosis] = diagnose(Environment.of(load_lock(name), "hardware", cache=tmp_path))
+        advice[name] = diagnosis.advice or ""
+    assert advice["cann900-vllm018"] == "npu-assay env install cann900-vllm018 --device npu"
+    assert advice["cann900-vllm018-torch210"].startswith(
+        "make it in a venv of your own, then npu-assay doctor cann900-vllm018-torch210 --device npu"
     )
 
 

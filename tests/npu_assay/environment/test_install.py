@@ -15,7 +15,7 @@ from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install, install_step
 from npu_assay.environment.lock import load_lock
 from npu_assay.environment.obstacles import obstacles, require_none
-from npu_assay.environment.steps import EMULATED, HARDWARE
+from npu_assay.environment.steps import COMPILING, EMULATED, HARDWARE
 from npu_assay.environment.steps.step import Facts, Report, Step
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError, UsageError
@@ -228,12 +228,14 @@ class Usage:
 def test_what_cant_be_installed_whole_is_told_before_anything_is_done(
     small: Environment, steps: list[Step], recorded: Recorded, tmp_path: Path
 ) -> None:
-    hardware = Environment.of(small.lock, "hardware", small.cache)
+    path = small.lock.path
+    path.write_text(path.read_text().replace("0" * 64, "unverified", 1))
+    hardware = Environment.of(load_lock("small", path.parent), "hardware", small.cache)
     hardware.__dict__["provider"] = HostProvider(variables={}, places=(Places(tmp_path / "Ascend"),))
     with pytest.raises(UnusableError) as raised:
         install(hardware, recorded, steps)
     for part in (
-        "vllm-ascend: it is built with CANN's compiler",
+        "torch: its sha256 for",
         "no CANN: neither ASCEND_HOME_PATH nor ASCEND_TOOLKIT_HOME is set",
         "type: npu-assay cann install small --from DIR",
         "npu-assay env install small --device npu --step system",
@@ -256,9 +258,14 @@ def test_what_cant_be_installed_whole_is_told_before_anything_is_done(
         (
             "cann900-vllm018",
             "vllm-ascend",
-            "it is built from https://github.com/vllm-project/vllm-ascend at 72dc",
+            None,  # the step compiles it
         ),
-        ("cann900-vllm018-torch210", "vllm-ascend", "it is built with CANN's compiler"),
+        ("cann900-vllm018-torch210", "vllm-ascend", None),
+        (
+            "cann900-vllm018-torch210",
+            "lmcache-ascend",
+            "it is compiled from https://.* which this release does for vllm-ascend alone; build it in",
+        ),
         ("cann900-vllm0221", "vllm-ascend", None),
     ],
 )
@@ -273,7 +280,7 @@ def test_what_is_in_the_way_of_a_component_on_hardware(name: str, component: str
         assert obstacles(Variant.of(variant.lock, "emulated")) == []
 
 
-@pytest.mark.parametrize("steps", [EMULATED, HARDWARE], ids=["emulated", "hardware"])
+@pytest.mark.parametrize("steps", [EMULATED, HARDWARE, COMPILING], ids=["emulated", "hardware", "compiling"])
 def test_every_step_comes_after_those_it_needs(steps: tuple[Step, ...]) -> None:
     names = [step.name for step in steps]
     for step in steps:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from npu_assay.environment.cmake import cmake_version
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import Installed, installed
 from npu_assay.environment.pip import pip_install
@@ -94,10 +95,10 @@ def test_an_old_cmake_is_refused(
     cmake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     if good:
-        assert system.cmake_version() == version
+        assert cmake_version() == version
     else:
         with pytest.raises(UnusableError, match=r"CMake is .*, expected 3\.22 or later"):
-            system.cmake_version()
+            cmake_version()
 
 
 def test_no_triton_distribution_beside_triton_ascend() -> None:

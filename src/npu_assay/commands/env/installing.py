@@ -6,10 +6,12 @@ import click
 
 from npu_assay.commands.device_option import device_option, variant_kind
 from npu_assay.commands.progress import EchoProgress
+from npu_assay.commands.soc_option import soc_option
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install as install_all
 from npu_assay.environment.install import install_step
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
+from npu_assay.environment.steps import steps_of
 from npu_assay.errors import UsageError
 
 
@@ -24,6 +26,7 @@ from npu_assay.errors import UsageError
     metavar="DIR",
     help="Take every file from this folder, which env fetch filled; no network is used.",
 )
+@soc_option
 @click.option("--again", is_flag=True, help="Remove what is installed and install it from the beginning.")
 def install(name: str, wanted: str, step: str | None, fetched: Path | None, again: bool) -> None:
     """Install an environment into the cache.
@@ -40,7 +43,7 @@ def install(name: str, wanted: str, step: str | None, fetched: Path | None, agai
         load_lock(name), variant_kind(wanted), fetched=fetched and fetched.absolute()
     )
     if step is None:
-        install_all(environment, EchoProgress(), again=again)
+        install_all(environment, EchoProgress(), steps_of(environment.variant), again=again)
         click.echo(f"{name} is installed in {environment.root}")
     else:
         install_step(environment, step, EchoProgress())

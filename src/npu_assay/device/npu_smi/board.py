@@ -19,6 +19,8 @@ class Board:
     chip_type: str | None
     """Ascend or mcu; only of a chip."""
     chip_name: str | None
+    npu_name: str | None
+    """What tells the chips of an A3 or 950 apart, such as 9392 of Ascend910; no A2 or 310P has it."""
     product_name: str | None
     serial_number: str | None
     board_id: str | None
@@ -62,6 +64,7 @@ def _board(block: Block) -> Board:
         chip_id=block.find(CHIP_ID, natural),
         chip_type=block.text("Chip Type"),
         chip_name=block.text("Chip Name"),
+        npu_name=block.text("NPU Name"),
         product_name=block.text("Product Name"),
         serial_number=block.text("Serial Number"),
         board_id=block.text("Board ID"),

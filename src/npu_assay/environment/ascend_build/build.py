@@ -5,10 +5,10 @@ from pathlib import Path
 
 from npu_assay.cache import make_folder
 from npu_assay.environment.ascend_build.emulated import make_emulated
+from npu_assay.environment.ascend_build.hardware import HardwareBuild, build_on_hardware
 from npu_assay.environment.ascend_build.locked import make_locked_tree
 from npu_assay.environment.ascend_build.wheel_parts import wheels_parts
 from npu_assay.environment.environment import Environment
-from npu_assay.errors import UnusableError
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import compiled_parts, differences, native_parts
 from npu_assay.source.tree import SourceTree
@@ -24,10 +24,19 @@ def build(environment: Environment, report: Report) -> Path:
     tree, folder = environment.tree, environment.build_folder
     assert tree is not None, "only a tree of the run's own is built"
     if environment.variant.kind == "hardware":
-        raise UnusableError(f"{tree.record.given}: this release does not compile for an NPU")
+        build_on_hardware(environment, report)
+        return folder
     waiting = f"waiting for another npu-assay that builds {folder}"
     make_folder(folder, lambda new: make_emulated(environment, tree, new), lambda: report(waiting))
     return folder
+
+
+def logs_of(environment: Environment) -> list[Path]:
+    """The logs of the build of the environment's tree that are there, in order."""
+    if environment.variant.kind == "hardware" and environment.tree and not environment.tree.is_wheel:
+        return HardwareBuild.of(environment).logs()
+    log = environment.build_folder / "build.log"
+    return [log] if log.is_file() else []
 
 
 def base_listing(environment: Environment, tree: SourceTree, report: Report) -> Listing:

@@ -7,7 +7,7 @@ from npu_assay.cache import folder_lock, writing
 from npu_assay.digest import sha256_of
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.pip import run_pip
-from npu_assay.errors import UnusableError
+from npu_assay.errors import UnusableError, UsageError
 from npu_assay.source.location import GitRef, Location, Sdist, parse_url
 from npu_assay.source.patches import Patch
 from npu_assay.source.tree import SourceTree, Wanted, make_tree
@@ -25,9 +25,30 @@ def make_locked_tree(environment: Environment, report: Report, patches: tuple[Pa
     Raises UsageError for a patch that does not apply, UnusableError where the sources can't be had.
     """
     version = environment.variant.versions[DISTRIBUTION]
-    words = "" if patches else f"{DISTRIBUTION} {version} of {environment.name}"
-    wanted = Wanted(locked_location(environment), patches, locks=words)
-    return make_tree(wanted, version, environment.cache, report)
+    location, words = locked_location(environment), f"{DISTRIBUTION} {version} of {environment.name}"
+    if not patches or isinstance(location, GitRef):
+        try:
+            tree = make_tree(Wanted(location, locks=words), version, environment.cache, report)
+        except UsageError as error:  # what the lock names, not the user
+            raise UnusableError(_not_to_be_had(environment, location, error)) from error
+        if not patches:
+            return tree
+    return make_tree(Wanted(location, patches), version, environment.cache, report)
+
+
+def _not_to_be_had(environment: Environment, location: Location, error: UsageError) -> str:
+    """For a lock whose sources are at an address that does not answer, or whose commit is not public."""
+    why, version = str(error).removeprefix("--vllm-ascend "), environment.variant.versions[DISTRIBUTION]
+    release = f"git+{location.url}@v{version}, or " if isinstance(location, GitRef) else ""
+    return (
+        f"{environment.lock.path}: the lock's own {DISTRIBUTION} can't be had: {why}; prove another:"
+        f" --vllm-ascend {release}a folder"
+    )
+
+
+def locked_in_git(environment: Environment) -> bool:
+    """Whether the lock's sources are in a repository, which git alone can fetch."""
+    return "sdist" not in environment.variant.component(DISTRIBUTION).sha256
 
 
 def locked_location(environment: Environment) -> Location:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from npu_assay.environment.ascend_build.build import base_listing
-from npu_assay.environment.ascend_build.locked import DISTRIBUTION, make_locked_tree
+from npu_assay.environment.ascend_build.locked import DISTRIBUTION, locked_in_git, make_locked_tree
 from npu_assay.environment.environment import Environment
 from npu_assay.source.listing import Listing
 from npu_assay.source.location import Location, parse_location
@@ -41,14 +41,23 @@ def read_request(source: str | None, patches: Sequence[Path]) -> Request:
 
 
 def named_tree(request: Request, environment: Environment, report: Report) -> SourceTree | None:
-    """The tree of a request that names a SOURCE, for which nothing needs to be installed.
+    """The tree of a request for which nothing needs to be installed; None where that is not so.
 
-    Raises UsageError for whatever is wrong with it or its patches.
+    It is that of a SOURCE that is named, and the lock's own where it is compiled from a repository. Raises
+    UsageError for whatever is wrong with it or its patches, UnusableError where the lock's can't be had.
     """
     if request.location is None:
-        return None
+        early = environment.variant.compiles(DISTRIBUTION) and locked_in_git(environment)
+        return make_locked_tree(environment, report, request.patches) if early else None
     version = environment.variant.versions[DISTRIBUTION]
     return make_tree(Wanted(request.location, request.patches), version, environment.cache, report)
+
+
+def of_the_lock(environment: Environment, tree: SourceTree) -> RunSource:
+    """The lock's own: the installed one, or on hardware, where there is no wheel, its tree to build."""
+    compiled = environment.variant.compiles(DISTRIBUTION)
+    own = replace(environment, tree=tree) if compiled else environment
+    return RunSource(own, tree, (), None)
 
 
 def run_source(
@@ -59,8 +68,8 @@ def run_source(
     Raises UsageError for a patch that does not apply to the lock's own, UnusableError where that is not to be
     had.
     """
-    if named is None and not request.patches:
-        return RunSource(environment, make_locked_tree(environment, report), (), None)
+    if request.location is None and not request.patches:
+        return of_the_lock(environment, named or make_locked_tree(environment, report))
     tree = named or make_locked_tree(environment, report, request.patches)
     emulated = environment.variant.kind == "emulated"
     base = base_listing(environment, tree, report) if emulated else None

@@ -3,14 +3,16 @@
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from npu_assay.cann.discovery import Places, root_of
 from npu_assay.cann.variables import cann_variables
+from npu_assay.environment.ascend_build.locked import DISTRIBUTION
+from npu_assay.environment.ascend_build.locked_build import locked_build
 from npu_assay.environment.environment import Environment
-from npu_assay.environment.installed import Installed, all_installed
+from npu_assay.environment.installed import Installed, all_installed, installed
 from npu_assay.environment.lock import Component
 from npu_assay.environment.requirements import Pin, read_pins
 from npu_assay.environment.tritons import is_edited_here
@@ -105,6 +107,8 @@ class Look:
     """Where the plug-in is when it is not in site_packages: the folder for PYTHONPATH."""
     cann: CannPlaces | None = None
     """The CANN to compare; None to leave it out."""
+    compiled: Mapping[str, Path | None] = field(default_factory=dict)
+    """Component that was compiled into the cache -> the folder for PYTHONPATH; None where it was not yet."""
 
     @cached_property
     def distributions(self) -> dict[str, list[Installed]]:
@@ -118,6 +122,9 @@ class Look:
 
     def one(self, name: str) -> Installed | None:
         """The distribution of that name, if any."""
+        if name in self.compiled:
+            site = self.compiled[name]
+            return None if site is None else installed(site).get(name)
         return next(iter(self.distributions.get(name, ())), None)
 
 
@@ -136,7 +143,15 @@ def look_at(environment: Environment) -> Look:
         cann=_emulated_cann(environment)
         if environment.variant.kind == "emulated"
         else _cann_of_a_run(environment),
+        compiled=_compiled(environment),
     )
+
+
+def _compiled(environment: Environment) -> dict[str, Path | None]:
+    if not environment.variant.compiles(DISTRIBUTION):
+        return {}
+    folder = locked_build(environment)
+    return {DISTRIBUTION: folder and folder / "site"}
 
 
 def look_at_other(variant: Variant, other: OtherPython) -> Look:

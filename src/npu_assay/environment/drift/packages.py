@@ -48,6 +48,8 @@ def components(look: Look) -> Iterator[Difference]:
             continue
         there = look.one(name)
         advice = look.mend.install(look.variant, name)
+        if name in look.compiled and look.mend.rest:
+            advice = look.mend.rest
         if there is None:
             yield _missing("component-missing", name, component.version, advice)
         elif not is_version(there.version, component):

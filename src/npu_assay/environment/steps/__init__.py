@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from npu_assay.environment.lock import Kind
 from npu_assay.environment.steps import (
     adaptations,
     cann,
@@ -15,6 +14,7 @@ from npu_assay.environment.steps import (
     vllm_ascend,
 )
 from npu_assay.environment.steps.step import Step
+from npu_assay.environment.variant import Variant
 
 #: The emulated CANN is built against the wheels, so its two steps come after them.
 EMULATED: tuple[Step, ...] = (
@@ -44,7 +44,21 @@ HARDWARE: tuple[Step, ...] = (
     adaptations.STEP,
 )
 
+#: As before, with vllm-ascend compiled: after what makes the venv, so that a failing compiler costs none.
+COMPILING: tuple[Step, ...] = (
+    *(step for step in HARDWARE if step.name not in ("vllm-ascend", "adaptations")),
+    replace(vllm_ascend.COMPILED, needs=(*vllm_ascend.COMPILED.needs, "nnal")),
+    adaptations.STEP,
+)
 
-def steps_of(kind: Kind) -> tuple[Step, ...]:
-    """The steps of a variant of that kind."""
-    return EMULATED if kind == "emulated" else HARDWARE
+
+def steps_of(variant: Variant) -> tuple[Step, ...]:
+    """The steps of a variant."""
+    if variant.kind == "emulated":
+        return EMULATED
+    return COMPILING if variant.compiles("vllm-ascend") else HARDWARE
+
+
+def steps_of_a_run(variant: Variant) -> tuple[Step, ...]:
+    """Those without compiling vllm-ascend: a run builds the one that it proves in its stage `build`."""
+    return tuple(step for step in steps_of(variant) if step.run is not vllm_ascend.COMPILED.run)
