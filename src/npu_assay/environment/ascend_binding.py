@@ -16,16 +16,15 @@ import json
 import os
 import shutil
 import sysconfig
-import tarfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from npu_assay.cache import write_json
 from npu_assay.cann.emulated import compiler
 from npu_assay.digest import sha256_of
-from npu_assay.environment.ascend_build.locked import DISTRIBUTION, locked_sdist
+from npu_assay.environment.ascend_build.locked import DISTRIBUTION, make_locked_tree
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import installed
 from npu_assay.environment.record_repair import repair_record
@@ -63,8 +62,8 @@ def rebuild(environment: Environment, module: str) -> Rebuilt:
     library = wheel_module(site, module)
     work = environment.root / "binding"
     work.mkdir(parents=True, exist_ok=True)
-    csrc = unpack_csrc(locked_sdist(environment), work)
-    made = _compile(environment, csrc, work / library.name)
+    tree = make_locked_tree(environment, lambda line: None)
+    made = _compile(environment, tree.files / "csrc", work / library.name)
 
     kept = environment.root / "replaced" / library.name
     kept.parent.mkdir(exist_ok=True)
@@ -109,25 +108,9 @@ def wheel_module(site_packages: Path, module: str) -> Path:
     return found[0]
 
 
-def unpack_csrc(sdist: Path, folder: Path) -> Path:
-    """Unpack the regular files below csrc of a source distribution. Raises UnusableError when it has none."""
-    with tarfile.open(sdist) as archive:
-        for member in archive:
-            path = PurePosixPath(member.name)
-            if not member.isfile() or ".." in path.parts or path.parts[1:2] != ("csrc",):
-                continue
-            content, to = archive.extractfile(member), folder.joinpath(*path.parts[1:])
-            assert content is not None, "a regular file has content"
-            to.parent.mkdir(parents=True, exist_ok=True)
-            to.write_bytes(content.read())
-    if not (folder / "csrc").is_dir():
-        raise UnusableError(f"{sdist}: no csrc in it; expected {DISTRIBUTION}'s source distribution")
-    return folder / "csrc"
-
-
 def _compile(environment: Environment, csrc: Path, target: Path) -> Path:
     """Compile and link all sources, as many at once as there are cores; minutes of one core."""
-    site, objects = environment.site_packages, csrc.parent / "objects"
+    site, objects = environment.site_packages, target.parent / "objects"
     objects.mkdir(exist_ok=True)
     variables = environment.build_variables()
     log = environment.root / "logs" / f"{DISTRIBUTION}.log"

@@ -26,6 +26,8 @@ Report = Callable[[str], None]
 
 FOLDER = "repositories"
 
+#: A commit's id, or the beginning of one.
+_ID = re.compile(r"[0-9a-f]{4,64}")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 #: Of everything that a repository offers under its own names; and where else a commit or ref is kept.
 _EVERYTHING = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
@@ -61,21 +63,15 @@ class Repository:
 
     def commit_of(self, ref: str) -> str | None:
         """The commit that a name or id means among what was fetched; None for none."""
-        for name in (f"{_KEPT}/{ref}", f"refs/heads/{ref}", f"refs/tags/{ref}", ref):
-            try:
-                return (
-                    self._git("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
-                    .decode()
-                    .strip()
-                )
-            except GitError:
-                continue
-        return None
+        names = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"{_KEPT}/{ref}", *[ref] * bool(_ID.fullmatch(ref))]
+        return next((commit for name in names if (commit := self._commit_at(name))), None)
 
     def fetch(self, ref: str, seconds: float) -> None:
         """Fetch all branches and tags, and the ref where it is none of these. Raises GitError."""
         self._fetch_refs(_EVERYTHING, seconds)
-        if self.commit_of(ref) is None or (ref.startswith(("refs/", "pull/")) and not _COMMIT.fullmatch(ref)):
+        if self._commit_at(f"refs/heads/{ref}") or self._commit_at(f"refs/tags/{ref}"):
+            return
+        if not _ID.fullmatch(ref) or self.commit_of(ref) is None:
             wanted = f"refs/{ref}" if ref.startswith("pull/") else ref
             self._fetch_refs((f"+{wanted}:{_KEPT}/{ref}",), seconds)
 
@@ -119,6 +115,13 @@ class Repository:
             for key, path in values.items()
             if key.endswith(".path")
         }
+
+    def _commit_at(self, name: str) -> str | None:
+        try:
+            found = self._git("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+        except GitError:
+            return None
+        return found.decode().strip()
 
     def _init(self, folder: Path) -> Mapping[str, object]:
         try:
@@ -179,7 +182,7 @@ def _commit(repository: Repository, ref: GitRef, report: Report) -> tuple[str, l
     try:
         repository.fetch(ref.ref, _FETCH_SECONDS)
     except GitError as error:
-        if known is None:
+        if known is None or _is_missing(str(error)):
             raise UsageError(
                 f"--vllm-ascend {ref}: {printable(str(error))}; {_advice(str(error))}"
             ) from error
@@ -192,8 +195,13 @@ def _commit(repository: Repository, ref: GitRef, report: Report) -> tuple[str, l
     return found, []
 
 
+def _is_missing(said: str) -> bool:
+    """Whether the repository answered, and has no such ref or commit."""
+    return any(words in said for words in ("find remote ref", "not our ref", "unadvertised object"))
+
+
 def _advice(said: str) -> str:
-    if "find remote ref" in said or "not our ref" in said or "unadvertised object" in said:
+    if _is_missing(said):
         return "name a branch, a tag or a full commit id that it has"
     return "name a repository that git can fetch from here, or a folder"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from npu_assay.cache import KEY_LENGTH, in_use, make_folder, writing
 from npu_assay.errors import UnusableError, UsageError
+from npu_assay.printable import printable
 from npu_assay.source.distribution import export_sdist, export_wheel
 from npu_assay.source.listing import Listing, parse_listing
 from npu_assay.source.location import Folder, GitRef, Location, Sdist, Wheel
@@ -144,7 +145,7 @@ def _record(wanted: Wanted, origin: Origin, listing: Listing, tree: Path, lock_v
     locks = origin.kind == "lock"
     return SourceRecord(
         kind=origin.kind,
-        given=origin.given,
+        given=printable(origin.given),
         commit=origin.commit,
         dirty=origin.dirty,
         sha256=origin.sha256,
@@ -153,13 +154,13 @@ def _record(wanted: Wanted, origin: Origin, listing: Listing, tree: Path, lock_v
         files=len(listing.files),
         version=lock_version if locks else version.version,
         version_from="the lock" if locks else version.read_from,
-        notes=origin.notes,
+        notes=tuple(printable(note) for note in origin.notes),
     )
 
 
 def _patch_record(number: int, patch: Patch) -> PatchRecord:
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", patch.path.name)
-    return PatchRecord(name=patch.path.name, file=f"{number:04}-{plain}", sha256=patch.sha256)
+    return PatchRecord(name=printable(patch.path.name), file=f"{number:04}-{plain}", sha256=patch.sha256)
 
 
 def _folder(parent: Path, sha256: str) -> Path:

@@ -19,8 +19,10 @@ from npu_assay.source.writer import TreeWriter
 
 #: What builds, tools and editors leave in a folder without git.
 _LEFT_OVERS = re.compile(
-    r"\.git|__pycache__|build|dist|.*\.egg-info|\.(pytest|mypy|ruff)_cache|\.venv|.*\.so|.*\.py[co]|.*~|.*\.sw[op]"
+    r"\.git|__pycache__|.*\.egg-info|\.(pytest|mypy|ruff)_cache|\.venv|.*\.so|.*\.py[co]|.*~|.*\.sw[op]"
 )
+#: setuptools' own folders; deeper ones of these names may be anything.
+_AT_THE_TOP = ("build", "dist")
 _GITLINK = "160000"
 
 
@@ -114,7 +116,8 @@ def _fields(output: bytes) -> list[str]:
 
 def _without_left_overs(folder: Path) -> Iterator[str]:
     for here, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not _LEFT_OVERS.fullmatch(name))
+        left = _AT_THE_TOP if Path(here) == folder else ()
+        folders[:] = sorted(name for name in folders if name not in left and not _LEFT_OVERS.fullmatch(name))
         linked = [name for name in folders if Path(here, name).is_symlink()]
         for name in sorted([*names, *linked]):
             if not _LEFT_OVERS.fullmatch(name):

@@ -1,10 +1,9 @@
-"""vllm-ascend's module made again: what is taken from the source distribution, and what goes where."""
+"""vllm-ascend's module made again: which file it takes the place of, and what is on record."""
 
 import csv
 import hashlib
 import io
 import json
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -12,35 +11,10 @@ import pytest
 from npu_assay.environment.ascend_binding import (
     RECORD_NAME,
     rebuilt_files,
-    unpack_csrc,
     wheel_module,
 )
 from npu_assay.environment.environment import Environment
 from npu_assay.errors import UnusableError
-
-
-def sdist(path: Path, members: dict[str, str]) -> Path:
-    with tarfile.open(path, "w:gz") as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content.encode()))
-    return path
-
-
-def test_only_csrc_is_unpacked_and_nothing_leaves_the_folder(tmp_path: Path) -> None:
-    members = {"pkg-1/csrc/a.cpp": "a", "pkg-1/csrc/x/b.h": "b", "pkg-1/setup.py": "c"}
-    csrc = unpack_csrc(sdist(tmp_path / "good.tar.gz", members), tmp_path / "good")
-    found = {path.relative_to(csrc).as_posix() for path in csrc.rglob("*") if path.is_file()}
-    assert found == {"a.cpp", "x/b.h"}
-    evil = members | {"pkg-1/csrc/../../../evil": "e", "/pkg-1/csrc/evil": "e"}
-    unpack_csrc(sdist(tmp_path / "evil.tar.gz", evil), tmp_path / "evil" / "deep" / "er")
-    assert not list(tmp_path.rglob("evil/**/evil")) + list(tmp_path.glob("evil/evil"))
-
-
-def test_an_archive_without_csrc_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnusableError, match=r"bad\.tar\.gz: no csrc in it; expected vllm-ascend's source"):
-        unpack_csrc(sdist(tmp_path / "bad.tar.gz", {"pkg-1/setup.py": ""}), tmp_path / "bad")
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,22 @@ def test_what_was_fetched_is_there_without_network_and_a_branch_says_so(upstream
     assert "\n" not in str(error.value)
 
 
+def test_head_is_asked_for_each_time_and_a_branch_that_went_is_an_error(upstream, exports):
+    for name in ("HEAD", "feature/x"):
+        assert exports.ref(f"git+file://{upstream}@{name}")[0].commit == git(upstream, "rev-parse", name)
+    git(upstream, "checkout", "--quiet", "-b", "master")
+    (upstream / "third.py").write_text("x")
+    commit(upstream)
+    git(upstream, "checkout", "--quiet", "main")
+    assert exports.ref(f"git+file://{upstream}@HEAD")[1] == SECOND
+    (upstream / "fourth.py").write_text("x")
+    assert exports.ref(f"git+file://{upstream}@HEAD")[0].commit != commit(upstream)
+    assert exports.ref(f"git+file://{upstream}@HEAD")[1] == SECOND | {"fourth.py": "x"}
+    git(upstream, "branch", "-D", "feature/x")
+    with pytest.raises(UsageError, match="name a branch, a tag or a full commit id that it has"):
+        exports.ref(f"git+file://{upstream}@feature/x")
+
+
 def test_a_commit_that_no_branch_has_and_a_pull_request(upstream, exports):
     git(upstream, "checkout", "--quiet", "--detach")
     (upstream / "pull.py").write_text("x")

@@ -196,6 +196,16 @@ def test_compiled_parts_of_a_wheel(tmp_path):
     ]
 
 
+def test_names_that_are_no_text_are_written_as_some(tmp_path):
+    folder = plant(tmp_path / "tree \udcff", FILES | {"odd \udcff.py": "x"})
+    patch = tmp_path / "odd \udcff.patch"
+    patch.write_text(PATCH)
+    record = make(tmp_path, folder, [patch]).record
+    assert record.given == f"{tmp_path}/tree \\udcff"
+    assert record.patches[0].name == "odd \\udcff.patch"
+    assert SourceRecord.model_validate_json(record.model_dump_json()) == record
+
+
 def test_a_record_has_no_key_that_nobody_knows(tmp_path):
     folder = checkout(tmp_path / "tree")
     record = make(tmp_path, folder).record
