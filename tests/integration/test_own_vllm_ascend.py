@@ -19,7 +19,7 @@ from npu_assay.environment.ascend_build.locked import make_locked_tree
 from npu_assay.environment.environment import Environment
 from npu_assay.evidence.manifest import Manifest, StageStatus, read_manifest
 
-pytestmark = [pytest.mark.environment, pytest.mark.e2e]
+pytestmark = [pytest.mark.environment, pytest.mark.e2e, pytest.mark.xdist_group("own-vllm-ascend")]
 
 HANDLER = "vllm_ascend/kv_offload/cpu_npu.py"
 HARMLESS = "# a line more\n"
