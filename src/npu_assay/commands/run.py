@@ -1,6 +1,7 @@
 """`npu-assay run`: the main job."""
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -49,7 +50,14 @@ DEFAULT_PIPELINE = "kv-offload"
 
 
 @click.command()
-@click.option("--pipeline", "pipeline_name", default=DEFAULT_PIPELINE, show_default=True, metavar="NAME")
+@click.option(
+    "--pipeline",
+    "pipeline_name",
+    default=DEFAULT_PIPELINE,
+    show_default=True,
+    metavar="NAME|FILE",
+    help="One of ci/pipelines, or a .toml file of your own.",
+)
 @click.option("--environment", "lock_name", default=DEFAULT_ENVIRONMENT, show_default=True, metavar="NAME")
 @device_option(help_="auto: the NPU where there is one, else an emulated one.")
 @click.option(
@@ -68,7 +76,11 @@ DEFAULT_PIPELINE = "kv-offload"
 )
 @source_options
 @click.option(
-    "--set", "assignments", multiple=True, metavar="STAGE.KEY=VALUE", help="Change a setting; repeatable."
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="STAGE.KEY=VALUE",
+    help="Change a setting that the pipeline gives this stage; repeatable.",
 )
 @click.option("--dev", type=click.Path(path_type=Path), default=Path("/dev"), hidden=True)
 @click.option(
@@ -221,5 +233,9 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
                 say(f"{finding.rule}: {finding.message}")
         say(verdict.line)
         code = code or verdict.exit_code
+        if verdict.exit_code:
+            say(
+                f"each finding: npu-assay verify --mode {verdict.mode.value} {shlex.quote(str(archive.root))}"
+            )
     say(f"archive: {archive.root}")
     return code
