@@ -34,7 +34,7 @@ from npu_assay.environment.prune import needed
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UsageError
 from npu_assay.evidence.archive import Archive, create_archive, discard
-from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
+from npu_assay.evidence.manifest import EnvironmentRecord, Manifest, StageStatus
 from npu_assay.model.folder import check_model
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
 from npu_assay.pipeline.dies import dies_of_run
@@ -224,6 +224,9 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
     """Show what came of it; returns the exit code."""
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
     console.print(summary_table(manifest))
+    for stage in manifest.stages:
+        if stage.status is StageStatus.FAIL and archive.stage_log(stage.name).exists():
+            say(f"log of {stage.name}: {archive.stage_log(stage.name)}")
     say(summary_line(manifest))
     code = exit_code_of(manifest)
     if manifest.pipeline.name in RULES_OF_PIPELINE and not manifest.partial:
