@@ -61,8 +61,11 @@ def _content(folder: Path) -> list[Path]:
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether `folder` was made to its end."""
-    return (folder / COMPLETE).is_file()
+    """Whether `folder` was made to its end. A file without bytes is what a crash of the machine leaves."""
+    try:
+        return (folder / COMPLETE).stat().st_size > 0
+    except OSError:
+        return False
 
 
 def mark_complete(folder: Path, facts: Mapping[str, object]) -> None:
@@ -71,8 +74,13 @@ def mark_complete(folder: Path, facts: Mapping[str, object]) -> None:
 
 
 def facts_of(folder: Path) -> dict[str, Any]:
-    """What complete.json of a whole folder says."""
-    facts: dict[str, Any] = json.loads((folder / COMPLETE).read_bytes())
+    """What complete.json of a whole folder says. Raises UnusableError where it is no JSON."""
+    try:
+        facts: dict[str, Any] = json.loads((folder / COMPLETE).read_bytes())
+    except ValueError as error:
+        raise UnusableError(
+            f"{folder / COMPLETE}: no JSON ({error}); remove {folder} and try again"
+        ) from error
     return facts
 
 

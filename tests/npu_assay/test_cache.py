@@ -112,6 +112,17 @@ def _make_slowly(folder: Path, count: Path) -> None:
     make_folder(folder, make)
 
 
+def test_what_a_crash_of_the_machine_leaves_is_made_again_and_no_json_is_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    assert make_folder(folder, lambda new: {"a": 1})
+    assert not make_folder(folder, lambda new: {"a": 2})
+    (folder / "complete.json").write_text("")
+    assert make_folder(folder, lambda new: {"a": 3})
+    (folder / "complete.json").write_text("{")
+    with pytest.raises(UnusableError, match=r"complete\.json: no JSON .*; remove .*folder and try again"):
+        make_folder(folder, lambda new: {"a": 4})
+
+
 def test_of_two_that_make_a_folder_at_once_one_does(tmp_path: Path) -> None:
     spawn = multiprocessing.get_context("fork")
     makers = [spawn.Process(target=_make_slowly, args=(tmp_path / "f", tmp_path / "count")) for _ in range(3)]

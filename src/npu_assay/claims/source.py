@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -48,6 +49,15 @@ class SourceRule(Rule):
                 f"the listing is {listing.sha256} of {len(listing.files)} files, the manifest says"
                 f" {record.tree_sha256} of {record.files}",
                 _LISTING,
+                _MANIFEST,
+            )
+        locks = case.manifest.environment.versions.get("vllm-ascend")
+        if record.is_locks and (
+            record.patches or record.version != locks or case.archive.source.base.exists()
+        ):
+            return self.failed(
+                f"it is called the lock's own, which is {locks} without patches and has nothing to be held"
+                f" against; found {record.version}, {len(record.patches)} patches",
                 _MANIFEST,
             )
         if record.own_version is not None and not record.version.endswith(record.own_version):
@@ -119,10 +129,15 @@ def _loaded_files(case: Case) -> dict[str, str]:
 
 
 def _packaged(listing: Listing) -> dict[str, str]:
-    """The Python files that setuptools takes for the package: those below folders with an __init__.py."""
+    """The Python files that setuptools takes for the package: those below folders with an __init__.py.
+
+    Of a link to a file it takes the content.
+    """
+    linked = {name: os.path.normpath(f"{name}/../{target}") for name, target in listing.links.items()}
+    files = {name: listing.files[file] for name, file in linked.items() if file in listing.files}
     return {
         name: sha256
-        for name, sha256 in listing.files.items()
+        for name, sha256 in (files | dict(listing.files)).items()
         if name.startswith("vllm_ascend/")
         and name.endswith(".py")
         and name not in _GENERATED

@@ -120,12 +120,13 @@ def run(
     request = requested(source, patches, pipeline.vllm_ascend, pipeline_file)
     kind, why = choose_kind(cast(Wanted, wanted), dev)
     environment, progress = Environment.of(lock, kind), EchoProgress()
+    if kind == "hardware":  # what is in the way shows before anything is fetched or made
+        require_cann(environment)
     named = named_tree(request, environment, progress.note)
     dies = dies_of_run(pipeline, chosen, settings)
     console = Console()
     with ExitStack() as held:
-        if kind == "hardware":  # what is in the way shows before anything is made
-            require_cann(environment)
+        if kind == "hardware":
             taken = held.enter_context(taken_dies(dies, os.environ, dev))
         archive = create_archive(folder)
         console.print(f"device: {why}", highlight=False, soft_wrap=True)

@@ -25,9 +25,9 @@ def export_sdist(path: Path, into: Path) -> Origin:
     top: str | None = None
     with _damage_named(path), tarfile.open(path, "r:gz") as archive:
         for member in archive:
-            first, _, name = member.name.removeprefix("./").partition("/")
+            first, slash, name = member.name.removeprefix("./").partition("/")
             top = first if top is None else top
-            if first != top or first in ("", "..", "."):
+            if first != top or first in ("", "..", ".") or not (slash or member.isdir()):
                 raise UsageError(
                     f"{path}: {printable(member.name)}: outside of the one folder that it should have"
                 )

@@ -17,9 +17,11 @@ from npu_assay.printable import printable
 
 FORMS = "a folder, git+URL@REF, a source distribution (.tar.gz) or a wheel (.whl)"
 
-_DISTRIBUTION = "vllm-ascend"
+DISTRIBUTION = "vllm-ascend"
 _SCHEMES = ("https", "http", "ssh", "git", "file")
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
+#: Some hosts take a token there.
+_QUERY = re.compile(r"(://[^\s'\"?#]*)[?#][^\s'\"]*")
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,8 @@ def parse_location(text: str) -> Location:
             text, f"git+{without_credentials(text)}@REF names a branch, tag or commit of a repository"
         )
     path = Path(text)
+    if not text:  # else it would be the current folder
+        raise _wrong("''", f"expected {FORMS}")
     if path.is_dir():
         return Folder(path.absolute())
     if not path.exists():
@@ -122,8 +126,8 @@ def parse_url(text: str) -> Url:
 
 
 def without_credentials(text: str) -> str:
-    """The text, with nothing left of user names and passwords in URLs."""
-    return _USER_INFO.sub("", text)
+    """The text, with nothing left of user names, passwords, queries and fragments in URLs."""
+    return _QUERY.sub(r"\1", _USER_INFO.sub("", text))
 
 
 def _parse_git(text: str) -> GitRef:
@@ -132,7 +136,7 @@ def _parse_git(text: str) -> GitRef:
     if not at or not separator or "/" not in rest:
         raise _wrong(text, "expected git+URL@REF, such as git+https://HOST/NAME.git@main")
     if not re.fullmatch(r"[^\s\x00-\x1f\x7f~^:?*\[\\#]+", ref) or ref.startswith("-") or ".." in ref:
-        raise _wrong(text, f"{printable(ref)!r} is no name of a branch, tag or commit")
+        raise _wrong(text, f"{printable(ref.partition('?')[0])!r} is no name of a branch, tag or commit")
     try:
         return GitRef(parse_url(address), ref)
     except ValueError as error:
@@ -144,8 +148,8 @@ def _checked_wheel(path: Path) -> Path:
         name = parse_wheel_filename(path.name)[0]
     except (InvalidWheelFilename, InvalidSdistFilename, ValueError) as error:
         raise _wrong(str(path), f"no name of a wheel: {error}") from error
-    if canonicalize_name(name) != _DISTRIBUTION:
-        raise _wrong(str(path), f"a wheel of {name}, expected one of {_DISTRIBUTION}")
+    if canonicalize_name(name) != DISTRIBUTION:
+        raise _wrong(str(path), f"a wheel of {name}, expected one of {DISTRIBUTION}")
     return path
 
 

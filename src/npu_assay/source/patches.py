@@ -94,7 +94,10 @@ def apply_patches(patches: Sequence[Patch], tree: Path) -> Listing:
     before = list_tree(tree)
     for patch in patches:
         _apply(patch, tree)
-        after = list_tree(tree)
+        try:
+            after = list_tree(tree)
+        except UsageError as error:
+            raise UsageError(f"--patch {patch.path}: {error}") from error
         if after.data == before.data:
             raise UsageError(
                 f"--patch {patch.path}: changes nothing in the tree; leave it out, or make it again"

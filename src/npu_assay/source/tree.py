@@ -13,8 +13,9 @@ from npu_assay.cache import KEY_LENGTH, in_use, make_folder, writing
 from npu_assay.errors import UnusableError, UsageError
 from npu_assay.printable import printable
 from npu_assay.source.distribution import export_sdist, export_wheel
-from npu_assay.source.listing import Listing, parse_listing
+from npu_assay.source.listing import Listing, list_tree, parse_listing
 from npu_assay.source.location import Folder, GitRef, Location, Sdist, Wheel
+from npu_assay.source.native import PACKAGE
 from npu_assay.source.origin import Origin
 from npu_assay.source.patches import Patch, apply_patches
 from npu_assay.source.record import PatchRecord, SourceRecord
@@ -107,6 +108,7 @@ def _make(wanted: Wanted, lock_version: str, parent: Path, draft: Path, report: 
     expected = _OF_A_WHEEL if isinstance(wanted.location, Wheel) else _OF_A_TREE
     _require_vllm_ascend(draft, expected, origin.given)
     listing = apply_patches(wanted.patches, draft)
+    _require_vllm_ascend(draft, expected, f"{origin.given} with its patches")
     if wanted.locks:
         origin = replace(origin, kind="lock", given=wanted.locks)
     root = _folder(parent, listing.sha256)
@@ -118,10 +120,16 @@ def _make(wanted: Wanted, lock_version: str, parent: Path, draft: Path, report: 
 
     record = _record(wanted, origin, listing, draft, lock_version)
     make_folder(root, keep, lambda: report(f"waiting for another npu-assay that makes {root}"))
+    if list_tree(root / "tree").data != listing.data:
+        raise UnusableError(f"{root / 'tree'}: changed since it was written; remove {root} and try again")
     return SourceTree(root, record)
 
 
 def _require_vllm_ascend(folder: Path, expected: tuple[str, ...], given: str) -> None:
+    if (folder / PACKAGE).is_symlink():
+        raise UsageError(
+            f"--vllm-ascend {given}: {PACKAGE} is a link, expected a folder; give one with its files"
+        )
     if missing := [name for name in expected if not (folder / name).is_file()]:
         raise UsageError(
             f"--vllm-ascend {given}: no {missing[0]} in it, so no vllm-ascend; expected its root"

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from email.parser import BytesHeaderParser
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from npu_assay.errors import UsageError
+from npu_assay.printable import printable
+from npu_assay.source.location import DISTRIBUTION
 from npu_assay.source.origin import Origin
 
 _HASH_DIGITS = 12
@@ -47,17 +50,26 @@ def local_part(tree_sha256: str) -> str:
 
 
 def _of_wheel(tree: Path, origin: Origin) -> str:
-    version = next(
-        (found for path in tree.glob("*.dist-info/METADATA") if (found := _of_metadata(path))), None
-    )
-    if version is None:
-        raise UsageError(f"{origin.given}: no version in its *.dist-info/METADATA; build the wheel again")
+    found = [path for path in tree.glob("*.dist-info/METADATA") if _of_metadata(path)]
+    if len(found) != 1:
+        raise UsageError(
+            f"{origin.given}: {len(found)} *.dist-info/METADATA with a version, expected one; build the"
+            " wheel again"
+        )
+    name = _of_metadata(found[0], "Name") or "no name"
+    if canonicalize_name(name) != DISTRIBUTION:
+        raise UsageError(
+            f"{origin.given}: its METADATA is that of {printable(name)}, expected {DISTRIBUTION}; build the"
+            " wheel again"
+        )
+    version = _of_metadata(found[0])
+    assert version is not None, "it was looked for"
     return version
 
 
-def _of_metadata(path: Path) -> str | None:
+def _of_metadata(path: Path, field: str = "Version") -> str | None:
     try:
-        version = BytesHeaderParser().parsebytes(path.read_bytes())["Version"]
+        value = BytesHeaderParser().parsebytes(path.read_bytes())[field]
     except OSError:
         return None
-    return str(version) if version is not None else None
+    return str(value) if value is not None else None

@@ -55,8 +55,9 @@ def _export_checkout(folder: Path, into: Path) -> Origin:
         )
         checkout = _files_of(folder)
     except GitError as error:
+        advice = "commit what is there" if "Needed a single revision" in str(error) else "mend it"
         raise UsageError(
-            f"--vllm-ascend {folder}: its git does not answer: {error}; mend it, or remove {folder / '.git'}"
+            f"--vllm-ascend {folder}: its git does not answer: {error}; {advice}, or remove {folder / '.git'}"
         ) from error
     _copy(folder, checkout.files, into)
     return Origin(

@@ -238,10 +238,11 @@ class OffloadArchive:
         tree: Mapping[str, str],
         patches: Mapping[str, str] | None = None,
         base: Mapping[str, str] | None = None,
+        links: Mapping[str, str] | None = None,
         **record: object,
     ) -> None:
         """source/ and the manifest's record of it; what a run's own tree has are patches and a base."""
-        listing = Listing({name: sha256(text) for name, text in tree.items()})
+        listing = Listing({name: sha256(text) for name, text in tree.items()}, links=links or {})
         own = base is not None
         source = SourceRecord(
             **{

@@ -37,6 +37,15 @@ def test_the_runs_own_passes(own: OffloadArchive) -> None:
     assert "source/1: the 2 Python files of the package are the tree's" in passed
 
 
+def test_of_a_link_in_the_package_its_file_is_loaded(own: OffloadArchive) -> None:
+    own.write_tree(PATCHED, PATCHES, base=TREE, links={"vllm_ascend/again.py": "utils.py"})
+    utils = PATCHED["vllm_ascend/utils.py"]
+    own.write_environment(**{"vllm_ascend/utils.py": utils, "vllm_ascend/again.py": utils})
+    assert own.verdict().result is Result.PASS, messages(own.verdict(), Result.FAIL)
+    own.write_environment(**{"vllm_ascend/utils.py": utils, "vllm_ascend/again.py": "other"})
+    assert "source/1: vllm_ascend/again.py: loaded " in "\n".join(messages(own.verdict(), Result.FAIL))
+
+
 Change = Callable[[OffloadArchive], object]
 
 FAULTS: dict[str, tuple[Change, str]] = {
@@ -51,6 +60,18 @@ FAULTS: dict[str, tuple[Change, str]] = {
     "the version of another tree": (
         lambda run: run.write_tree(PATCHED, PATCHES, base=TREE, version="0.18.0+tree.000000000000"),
         "source/1: version 0.18.0+tree.000000000000 does not end with +tree.",
+    ),
+    "one's own that is called the lock's": (
+        lambda run: run.write_tree(PATCHED, PATCHES, base=TREE, kind="lock"),
+        "source/1: it is called the lock's own, which is 0.18.0 without patches",
+    ),
+    "the lock's with patches": (
+        lambda run: run.write_tree(PATCHED, PATCHES, base=TREE, kind="lock", version="0.18.0"),
+        "found 0.18.0, 2 patches",
+    ),
+    "the lock's with a base": (
+        lambda run: run.write_tree(PATCHED, base=TREE, kind="lock", version="0.18.0"),
+        "found 0.18.0, 0 patches",
     ),
     "a changed patch": (
         lambda run: run.write("source/patches/0001-utils.patch", "another patch"),

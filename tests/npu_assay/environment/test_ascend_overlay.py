@@ -13,7 +13,7 @@ from npu_assay.environment.ascend_build.build import build, native_differences
 from npu_assay.environment.ascend_build.wheel_parts import wheels_parts
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.record import digest_of
-from npu_assay.errors import AssayError
+from npu_assay.errors import AssayError, UnusableError
 from npu_assay.source.location import Folder, Location, Wheel
 from npu_assay.source.tree import SourceTree, Wanted, make_tree
 
@@ -123,6 +123,34 @@ def test_one_build_a_content(installed: Environment, tmp_path: Path) -> None:
     assert again.build_folder == first.build_folder
     assert again.unbuilt() == ""
     assert own(installed, tmp_path / "other", **{"README": "x"}).unbuilt() != ""
+
+
+def test_a_setup_that_packs_no_package_is_the_trees_fault(installed: Environment, tmp_path: Path) -> None:
+    build(own(installed, tmp_path / "good"), lambda line: None)
+    environment = own(installed, tmp_path / "bad", **{"setup.py": SETUP.replace("find_packages()", "[]")})
+    with pytest.raises(
+        AssayError, match=r"__init__\.py: setup\.py built no such file, so the installed"
+    ) as error:
+        build(environment, lambda line: None)
+    assert error.value.exit_code == 1
+    assert environment.unbuilt() != ""
+
+
+@pytest.mark.parametrize("change", ["edited", "gone", "no RECORD"])
+def test_a_build_that_was_changed_in_the_cache_is_refused(
+    installed: Environment, tmp_path: Path, change: str
+) -> None:
+    environment = own(installed, tmp_path / "tree")
+    site = build(environment, lambda line: None) / "site"
+    assert build(environment, lambda line: None) / "site" == site
+    if change == "edited":
+        (site / "vllm_ascend/envs.py").write_text("mine = None\n")
+    elif change == "gone":
+        (site / "vllm_ascend/envs.py").unlink()
+    else:
+        next(site.glob("*.dist-info/RECORD")).unlink()
+    with pytest.raises(UnusableError, match=r"not as it was built \(1 files\); remove .* and try again"):
+        build(environment, lambda line: None)
 
 
 def test_a_setup_that_fails_is_the_trees_fault_and_leaves_no_build(

@@ -54,6 +54,8 @@ def test_links_inside_stay_links(tmp_path, out):
     ("name", "facts", "says"),
     [
         (f"{TOP}/../../evil", {}, "../../evil: climbs out of the tree"),
+        ("evil.py", {}, "evil.py: outside of the one folder"),
+        (TOP, {}, f"{TOP}: outside of the one folder"),
         ("../evil", {}, "../evil: outside of the one folder that it should have"),
         ("/evil", {}, "/evil: outside of the one folder"),
         ("other/evil", {}, "other/evil: outside of the one folder"),

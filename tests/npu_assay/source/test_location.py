@@ -40,6 +40,7 @@ def test_git_without_credentials_in_any_text(text, public, ref):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
+        ("", "--vllm-ascend '': expected a folder, git+URL@REF"),
         ("nowhere", "nowhere: no such folder or file; expected a folder, git+URL@REF, a source dist"),
         ("file.txt", "file.txt: expected a folder, git+URL@REF"),
         ("other-1.0-py3-none-any.whl", "a wheel of other, expected one of vllm-ascend"),
@@ -56,6 +57,8 @@ def test_git_without_credentials_in_any_text(text, public, ref):
         ("git+ext::sh -c x://h/x@v1", "expected one of https://, http://, ssh://, git://, file://"),
         ("git+file://host/x@v1", "expected file:///PATH"),
         ("git+https:///x@v1", "no host in it"),
+        ("git+https://h/x?token=secret", "--vllm-ascend git+https://h/x: expected git+URL@REF"),
+        ("git+https://h/x@v1?token=secret", "'v1' is no name"),
     ],
 )
 def test_what_is_no_source_is_one_line_without_credentials(tmp_path, monkeypatch, text, says):

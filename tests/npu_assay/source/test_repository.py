@@ -199,6 +199,9 @@ def test_credentials_stay_in_no_file_and_no_message(exports):
         exports.ref("git+https://me:secret@127.0.0.1:9/x@main")
     assert "secret" not in str(error.value)
     assert "127.0.0.1" in str(error.value)
+    with pytest.raises(UsageError) as error:
+        exports.ref("git+https://127.0.0.1:9/x?token=secret@main")
+    assert "secret" not in str(error.value)
     kept = [path for path in exports.cache.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
     assert kept == []
 

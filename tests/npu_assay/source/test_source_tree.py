@@ -1,9 +1,10 @@
 """The tree of a run: kept under its hash, whole or not at all, with a version that says which it is."""
 
 import json
+import zipfile
 
 import pytest
-from planted_source import FILES, SDIST, WHEEL, checkout, files_below, git, plant, sdist, wheel
+from planted_source import FILES, METADATA, SDIST, WHEEL, checkout, files_below, git, plant, sdist, wheel
 
 from npu_assay.errors import UnusableError, UsageError
 from npu_assay.source.archived import ArchivedSource, read_listing, read_record, write_source
@@ -115,6 +116,57 @@ def test_what_is_no_vllm_ascend_is_refused_and_leaves_nothing(tmp_path, missing)
     assert len([path for path in (tmp_path / "cache/trees").iterdir() if path.is_dir()]) == 1
 
 
+def test_a_package_that_is_a_link_is_refused(tmp_path):
+    folder = plant(tmp_path / "tree")
+    assert make(tmp_path, folder)
+    (folder / "vllm_ascend").rename(folder / "package")
+    (folder / "vllm_ascend").symlink_to("package")
+    with pytest.raises(UsageError, match="vllm_ascend is a link, expected a folder"):
+        make(tmp_path, folder)
+
+
+def test_a_patch_that_takes_the_package_away_is_refused(tmp_path):
+    folder = plant(tmp_path / "tree", FILES | {"vllm_ascend/__init__.py": "x = 1\n"})
+    path = tmp_path / "delete.patch"
+    for name, says in (
+        ("handler.py", ""),
+        ("__init__.py", "with its patches: no vllm_ascend/__init__.py in it"),
+    ):
+        lines = (folder / "vllm_ascend" / name).read_text().splitlines(keepends=True)
+        path.write_text(
+            f"--- a/vllm_ascend/{name}\n+++ /dev/null\n@@ -1,{len(lines)} +0,0 @@\n"
+            + "".join(f"-{line}" for line in lines)
+        )
+        if not says:
+            assert make(tmp_path, folder, [path])
+            continue
+        with pytest.raises(UsageError, match=says):
+            make(tmp_path, folder, [path])
+
+
+@pytest.mark.parametrize(
+    ("metadata", "says"),
+    [
+        ({}, r"0 \*\.dist-info/METADATA with a version, expected one"),
+        ({"a": METADATA, "b": METADATA}, r"2 \*\.dist-info/METADATA with a version, expected one"),
+        (
+            {"a": METADATA.replace("vllm-ascend", "other")},
+            "its METADATA is that of other, expected vllm-ascend",
+        ),
+        ({"a": METADATA.replace("Name", "Nom")}, "its METADATA is that of no name"),
+    ],
+)
+def test_a_wheel_that_is_not_of_vllm_ascend_is_refused(tmp_path, metadata, says):
+    path = wheel(tmp_path / WHEEL)
+    assert make(tmp_path, path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("vllm_ascend/__init__.py", "")
+        for name, text in metadata.items():
+            archive.writestr(f"{name}-1.dist-info/METADATA", text)
+    with pytest.raises(UsageError, match=says):
+        make(tmp_path, path)
+
+
 def test_a_patch_that_fails_leaves_nothing(tmp_path, patch):
     folder = plant(tmp_path / "tree")
     assert make(tmp_path, folder, [patch])
@@ -155,6 +207,10 @@ def test_what_is_archived_is_read_back_and_names_its_tree(tmp_path, patch):
 def test_a_tree_that_was_changed_in_the_cache_is_refused(tmp_path):
     tree = make(tmp_path, plant(tmp_path / "tree"))
     assert tree.listing()
+    assert make(tmp_path, tmp_path / "tree") == tree
+    (tree.files / "vllm_ascend/handler.py").write_text("changed\n")
+    with pytest.raises(UnusableError, match=r"tree: changed since it was written; remove .* and try again"):
+        make(tmp_path, tmp_path / "tree")
     with (tree.root / "files.sha256").open("a") as listing:
         listing.write("0" * 64 + "  zzz\n")
     with pytest.raises(UsageError, match="changed since it was written"):

@@ -199,6 +199,17 @@ def test_a_git_that_does_not_answer_is_one_line(tmp_path):
     assert "\n" not in str(error.value)
 
 
+def test_a_repository_without_a_commit_is_told_apart(tmp_path):
+    folder = checkout(tmp_path / "tree")
+    assert export(folder, tmp_path)[1] == FILES
+    git(folder, "checkout", "--quiet", "--orphan", "new")
+    (tmp_path / "again").mkdir()
+    with pytest.raises(
+        UsageError, match=r"Needed a single revision; commit what is there, or remove .*\.git"
+    ):
+        export_folder(folder, tmp_path / "again")
+
+
 def test_without_git_a_checkout_is_not_guessed_at(tmp_path, monkeypatch):
     folder = checkout(tmp_path / "tree")
     assert export(folder, tmp_path)[1] == FILES

@@ -6,9 +6,12 @@ from pathlib import Path
 from npu_assay.cache import make_folder
 from npu_assay.environment.ascend_build.emulated import make_emulated
 from npu_assay.environment.ascend_build.hardware import HardwareBuild, build_on_hardware
-from npu_assay.environment.ascend_build.locked import make_locked_tree
+from npu_assay.environment.ascend_build.locked import DISTRIBUTION, make_locked_tree
 from npu_assay.environment.ascend_build.wheel_parts import wheels_parts
 from npu_assay.environment.environment import Environment
+from npu_assay.environment.installed import installed
+from npu_assay.environment.record import damage_of
+from npu_assay.errors import UnusableError
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import compiled_parts, differences, native_parts
 from npu_assay.source.tree import SourceTree
@@ -25,10 +28,25 @@ def build(environment: Environment, report: Report) -> Path:
     assert tree is not None, "only a tree of the run's own is built"
     if environment.variant.kind == "hardware":
         build_on_hardware(environment, report)
+        if not tree.is_wheel:  # of somebody else's wheel, RECORD is somebody else's word
+            _require_as_built(folder)
         return folder
     waiting = f"waiting for another npu-assay that builds {folder}"
     make_folder(folder, lambda new: make_emulated(environment, tree, new), lambda: report(waiting))
+    _require_as_built(folder)
     return folder
+
+
+def _require_as_built(folder: Path) -> None:
+    """A build that stands in the cache, and was edited there, is not the tree's any more."""
+    site = folder / "site"
+    own = installed(site).get(DISTRIBUTION)
+    damage = damage_of(own, site, lambda row: row.path.endswith(".py")) if own else None
+    if not own or damage is None or damage:
+        names = (*damage.missing, *damage.changed) if damage else (f"{DISTRIBUTION}'s RECORD",)
+        raise UnusableError(
+            f"{site / names[0]}: not as it was built ({len(names)} files); remove {folder} and try again"
+        )
 
 
 def logs_of(environment: Environment) -> list[Path]:

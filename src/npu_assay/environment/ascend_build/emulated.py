@@ -6,7 +6,7 @@ from pathlib import Path
 
 from npu_assay.environment.ascend_binding import RECORD_NAME
 from npu_assay.environment.ascend_build.locked import ANY_SOC
-from npu_assay.environment.ascend_build.overlay import build_python, dist_info, put_over
+from npu_assay.environment.ascend_build.overlay import build_python, dist_info, put_over, require_package
 from npu_assay.environment.ascend_build.wheel_parts import installed_parts
 from npu_assay.environment.environment import Environment
 from npu_assay.source.tree import SourceTree
@@ -19,6 +19,7 @@ def make_emulated(environment: Environment, tree: SourceTree, folder: Path) -> M
     """
     site, wheels = folder / "site", environment.site_packages
     build_python(environment, tree, site, soc=ANY_SOC["SOC_VERSION"], log=folder / "build.log")
+    require_package(site)
     note = dist_info(wheels) / RECORD_NAME
     if note.is_file():  # the module that it tells about comes along
         shutil.copy2(note, dist_info(site))

@@ -21,6 +21,7 @@ from npu_assay.device.query import NpuSmi
 from npu_assay.device.soc import find_socs, only_soc
 from npu_assay.digest import sha256_of
 from npu_assay.environment.ascend_build.native import Native, copy_tree
+from npu_assay.environment.ascend_build.overlay import require_package
 from npu_assay.environment.ascend_build.preflight import check, may_download
 from npu_assay.environment.ascend_build.soc import Soc, choose_soc, read_known_socs
 from npu_assay.environment.ascend_build.toolchain import Toolchain, find_toolchain
@@ -163,6 +164,7 @@ class HardwareBuild:
             wheel = put_together(python, read_parts(self.native.parts), str(facts["tag"]), folder)
             _require_device_type(wheel, self.soc)
             install_wheel(self.environment, wheel, self.site, variables, log)
+            require_package(self.site)
         finally:
             shutil.rmtree(work, ignore_errors=True)
         return {
@@ -198,8 +200,8 @@ def _require_device_type(wheel: Path, soc: Soc) -> None:
 
 def _take_wheel(tree: SourceTree, folder: Path) -> Mapping[str, object]:
     """A wheel that somebody else has built is taken as it is, where this Python and machine can load it."""
-    [metadata] = tree.files.glob("*.dist-info/WHEEL")
-    lines = metadata.read_text().splitlines()
+    metadata = next(tree.files.glob("*.dist-info/WHEEL"), None)
+    lines = metadata.read_text(errors="replace").splitlines() if metadata else []
     tags = [line.partition(":")[2].strip() for line in lines if line.startswith("Tag:")]
     if not {one for tag in tags for one in parse_tag(tag)} & set(sys_tags()):
         raise UnusableError(

@@ -16,7 +16,7 @@ from npu_assay.environment.installed import installed
 from npu_assay.environment.pip import run_pip
 from npu_assay.environment.record import digest_of
 from npu_assay.errors import AssayError, UnusableError
-from npu_assay.source.native import is_compiled
+from npu_assay.source.native import PACKAGE, is_compiled
 from npu_assay.source.tree import SourceTree
 
 
@@ -57,6 +57,16 @@ def _copy_wheels_python(files: Path, site: Path) -> None:
         return {name for name in names if is_compiled((below / name).as_posix())}
 
     shutil.copytree(files, site, ignore=compiled)
+
+
+def require_package(site: Path) -> None:
+    """Raises AssayError where a build has no package of its own: Python would import the installed one."""
+    init = site / PACKAGE / "__init__.py"
+    if not init.is_file():
+        raise AssayError(
+            f"{init}: setup.py built no such file, so the installed {PACKAGE} would be imported in place"
+            " of the tree's; does a patch change what setup.py packs?"
+        )
 
 
 def put_over(site: Path, names: Iterable[str], origin: Path) -> None:
