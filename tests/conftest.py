@@ -32,6 +32,9 @@ class _Echo:
     def end(self, step: str, seconds: float | None) -> None:
         pass
 
+    def fail(self, step: str) -> None:
+        click.echo(f"environment: {step} failed", err=True)
+
     def note(self, line: str) -> None:
         click.echo(f"environment: {line}", err=True)
 

@@ -63,7 +63,9 @@ def check(root: Path | None, site_packages: Path | None, raw: Path | None) -> No
     """
     places = Places(root or root_of(os.environ))
     installed = find_installed(places, os.environ)
-    diagnoses = judge(Look(places, os.environ, Expected(), site_packages, installed))
+    diagnoses = judge(
+        Look(places, os.environ, Expected(command="npu-assay cann install"), site_packages, installed)
+    )
     for diagnosis in diagnoses:
         click.echo(_line(diagnosis))
     toolkit = installed.toolkit

@@ -20,6 +20,11 @@ class EchoProgress:
         click.echo(line if self._open else f"{step:<12} {line}", err=True)
         self._open = ""
 
+    def fail(self, step: str) -> None:
+        """It failed; why is said by the error."""
+        click.echo("failed", err=True)
+        self._open = ""
+
     def note(self, line: str) -> None:
         """Something else worth a line."""
         click.echo(f"\n{line}" if self._open else line, err=True)

@@ -47,8 +47,9 @@ class Machine:
 
     @property
     def looks(self) -> dict[str, Look]:
-        """Name of a part -> how to look at it."""
-        return {"environment": self._environment, "cann": self._cann, "npu": self._npu}
+        """Name of a part -> how to look at it; what others need comes first, as its problems do."""
+        parts = {"environment": self._environment, "cann": self._cann, "npu": self._npu}
+        return parts if self.emulated else dict(reversed(parts.items()))
 
     @property
     def emulated(self) -> bool:

@@ -24,6 +24,9 @@ class Progress(Protocol):
     def begin(self, step: str) -> None:
         """A step begins."""
 
+    def fail(self, step: str) -> None:
+        """It failed; why is said by the error."""
+
     def end(self, step: str, seconds: float | None) -> None:
         """It is done, after so many seconds; None when it was done already."""
 
@@ -173,11 +176,15 @@ def _all_needs(step: Step, named: dict[str, Step]) -> list[str]:
 def _run(environment: Environment, step: Step, progress: Progress) -> None:
     progress.begin(step.name)
     started = time.monotonic()
-    with writing(environment.root):
-        if step.done is None:
-            _run_stamped(environment, step, progress, started)
-        else:
-            step.run(environment, progress.note)
+    try:
+        with writing(environment.root):
+            if step.done is None:
+                _run_stamped(environment, step, progress, started)
+            else:
+                step.run(environment, progress.note)
+    except BaseException:
+        progress.fail(step.name)
+        raise
     progress.end(step.name, time.monotonic() - started)
 
 

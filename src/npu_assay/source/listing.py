@@ -1,7 +1,7 @@
 """A listing: every file of a tree with its sha256, in the form of SHA256SUMS.
 
 `sha256sum -c` in the tree's folder checks it. What that form has no place for stands in lines that begin with
-`#`, which sha256sum skips: `# executable: "NAME"` and `# link: "NAME" -> "TARGET"`, names as JSON strings. A
+`#`, which sha256sum skips: `# executable: "NAME"` and `# link: ["NAME", "TARGET"]`, names as JSON strings. A
 tree's hash is the sha256 of the listing's bytes, so it covers names, bytes, executable bits and links; times,
 owners and other permissions it does not.
 """
@@ -22,7 +22,6 @@ from npu_assay.sums import parse_sums, render_sums
 
 _EXECUTABLE = b"# executable: "
 _LINK = b"# link: "
-_ARROW = " -> "
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,7 @@ class Listing:
         """The listing's bytes; they depend on nothing but the tree."""
         executables = [_EXECUTABLE + json.dumps(name).encode() + b"\n" for name in sorted(self.executables)]
         links = [
-            _LINK + f"{json.dumps(name)}{_ARROW}{json.dumps(target)}".encode() + b"\n"
-            for name, target in sorted(self.links.items())
+            _LINK + json.dumps([name, target]).encode() + b"\n" for name, target in sorted(self.links.items())
         ]
         return b"".join([render_sums(self.files), *executables, *links])
 
@@ -100,13 +98,13 @@ def parse_listing(data: bytes, source: str) -> Listing:
             continue
         try:
             if line.startswith(_EXECUTABLE):
-                executables.append(_strings(line.removeprefix(_EXECUTABLE), 1)[0])
+                executables += _strings(b"[" + line.removeprefix(_EXECUTABLE) + b"]", 1)
                 continue
             if line.startswith(_LINK):
                 name, target = _strings(line.removeprefix(_LINK), 2)
                 links[name] = target
                 continue
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{source}:{number}: {error}") from error
         raise UsageError(f"{source}:{number}: expected {_EXECUTABLE!r} or {_LINK!r}, found {line[:80]!r}")
     listing = Listing(parse_sums(data, source), frozenset(executables), links)
@@ -116,8 +114,8 @@ def parse_listing(data: bytes, source: str) -> Listing:
 
 
 def _strings(text: bytes, count: int) -> list[str]:
-    """So many JSON strings with arrows between them. Raises ValueError."""
-    found: list[str] = json.loads(b"[" + text.replace(f'"{_ARROW}"'.encode(), b'", "') + b"]")
-    if len(found) != count or not all(isinstance(one, str) for one in found):
+    """A JSON list of so many strings. Raises ValueError."""
+    found: list[str] = json.loads(text)
+    if not isinstance(found, list) or len(found) != count or not all(isinstance(one, str) for one in found):
         raise ValueError(f"expected {count} strings, found {text[:80]!r}")
     return found

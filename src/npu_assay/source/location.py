@@ -96,7 +96,7 @@ def parse_location(text: str) -> Location:
     if not text:  # else it would be the current folder
         raise _wrong("''", f"expected {FORMS}")
     if path.is_dir():
-        return Folder(path.absolute())
+        return Folder(path.resolve())
     if not path.exists():
         raise _wrong(text, f"no such folder or file; expected {FORMS}")
     if path.name.endswith(".tar.gz") and path.is_file():

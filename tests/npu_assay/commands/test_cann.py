@@ -87,6 +87,7 @@ def test_no_cann_is_exit_code_4(root: Path, tmp_path: Path) -> None:
     assert check(root).exit_code == 0
     result = check(tmp_path / "gone", "--root", str(tmp_path / "gone"), "--raw", str(tmp_path / "raw"))
     assert "problem cann: no CANN: none in ASCEND_HOME_PATH" in result.output
+    assert " -> npu-assay cann install --from DIR\n" in result.output
     assert isinstance(result.exception, UnusableError)
     assert str(result.exception) == f"no CANN in the variables of this shell, nor below {tmp_path}/gone"
     assert not (tmp_path / "raw").exists()

@@ -52,6 +52,9 @@ class Recorded:
     def end(self, step: str, seconds: float | None) -> None:
         self.told.append(f"{'already' if seconds is None else 'end'} {step}")
 
+    def fail(self, step: str) -> None:
+        self.told.append(f"fail {step}")
+
     def note(self, line: str) -> None:
         self.told.append(line)
 
@@ -82,6 +85,17 @@ def test_all_steps_run_in_order_and_once(small: Environment, steps: list[Step], 
     install(small, recorded, steps)
     assert recorded.ran == ["first", "second", "third"]
     assert recorded.told[-1] == "already third"
+
+
+def test_a_step_that_fails_is_told_as_failed(
+    small: Environment, steps: list[Step], recorded: Recorded
+) -> None:
+    install(small, recorded, steps[:2])
+    assert recorded.told == ["begin first", "end first", "begin second", "end second"]
+    recorded.failing = "second"
+    with pytest.raises(UnusableError):
+        install(small, recorded, steps[:2], again=True)
+    assert recorded.told[4:] == ["begin first", "end first", "begin second", "fail second"]
 
 
 def test_what_is_kept_elsewhere_is_made_again_alone(

@@ -116,15 +116,17 @@ def test_pipes_and_sockets_are_refused(tmp_path):
     [
         (b"# a comment\n", "expected b'# executable: ' or b'# link: '"),
         (b"# executable: x\n", "Expecting value"),
-        (b'# executable: "a" -> "b"\n', "expected 1 strings"),
-        (b'# link: "a"\n', "expected 2 strings"),
+        (b'# executable: "a", "b"\n', "expected 1 strings"),
+        (b'# link: ["a"]\n', "expected 2 strings"),
+        (b'# link: "ab"\n', "expected 2 strings"),
+        (b"# link: " + b"[" * 100_000 + b"\n", "recursion"),
         (b"# executable: 1\n", "expected 1 strings"),
         (b"0" * 63 + b"  a\n", "expected 64 hex digits"),
         (b"0" * 64 + b" *a\n", "not in the order or the form"),
     ],
 )
 def test_what_is_never_written_is_refused(line, says):
-    good = b"0" * 64 + b'  b\n# executable: "b"\n# link: "c" -> "b"\n'
+    good = b"0" * 64 + b'  b\n# executable: "b"\n# link: ["c", "b"]\n'
     assert parse_listing(good, "x").links == {"c": "b"}
     with pytest.raises(UsageError) as error:
         parse_listing(good + line, "x")
