@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import click
+import hypothesis
 import pytest
 
 from npu_assay.cache import folder_lock
@@ -21,6 +22,10 @@ from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
 for _number, _default in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _default)
+
+# No test fails for being slow on a busy machine.
+hypothesis.settings.register_profile("any-machine", deadline=None)
+hypothesis.settings.load_profile("any-machine")
 
 
 class _Echo:

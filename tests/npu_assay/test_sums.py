@@ -27,7 +27,7 @@ def coreutils(folder: Path, *arguments: str) -> subprocess.CompletedProcess[byte
     return subprocess.run(["sha256sum", *arguments], cwd=folder, capture_output=True, check=False)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(names=st.sets(file_names, min_size=1, max_size=4))
 @example(names={"-"})  # sha256sum's name for its standard input
 def test_any_file_name_makes_the_round_trip_and_coreutils_agrees(names, tmp_path_factory):

@@ -155,7 +155,7 @@ def line(row: list[list[str]]) -> str:
 @given(
     st.data(), st.lists(dies, min_size=1, max_size=4, unique_by=lambda die: (die.npu_id, die.chip_id)), words
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_table_of_dies_is_read_back_whatever_the_order_of_its_columns(data, expected, version):
     version = version.split()[0]
     optional = data.draw(st.sets(st.sampled_from(["Phy-ID", "Device", "HBM-Usage(MB)", "Memory-Usage(MB)"])))
@@ -238,7 +238,7 @@ def test_wherever_a_table_is_cut_it_is_refused_or_says_so_and_never_says_more(te
     st.booleans(),
     st.integers(0, 22),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_table_without_header_has_the_values_that_a_header_gives_it(dies, has_second, has_hbm, first):
     second = ("Phy-ID" if has_hbm else "Device") if has_second else ""
     header = line([["NPU", "Name"], ["Health"], ["Power(W)", "Temp(C)", "Hugepages-Usage(page)"]]) + line(

@@ -60,7 +60,7 @@ def test_env_check_compares_it_too(tree: PlantedAscend, monkeypatch: pytest.Monk
 
 
 def test_what_others_need_comes_first(tree: PlantedAscend, tmp_path: Path) -> None:
-    """Of an NPU the driver, then CANN, without which no environment is installed; an emulator is built last."""
+    """Of an NPU the driver, then CANN, without which no environment is; an emulator is built last."""
     emulated = Machine(Environment.of(load_lock("cann900-vllm018"), "emulated", tmp_path))
     assert list(emulated.looks) == ["environment", "cann", "npu"]
     assert list(Machine(environment_of(tree)).looks) == ["npu", "cann", "environment"]
