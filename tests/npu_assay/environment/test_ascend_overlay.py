@@ -125,6 +125,15 @@ def test_one_build_a_content(installed: Environment, tmp_path: Path) -> None:
     assert own(installed, tmp_path / "other", **{"README": "x"}).unbuilt() != ""
 
 
+def test_of_a_setup_that_fails_its_own_error_is_told(installed: Environment, tmp_path: Path) -> None:
+    build(own(installed, tmp_path / "good"), lambda line: None)
+    environment = own(installed, tmp_path / "bad", **{"setup.py": "open('not-there')\n" + SETUP})
+    with pytest.raises(
+        AssayError, match=r"pip install failed \(1\): FileNotFoundError: .*not-there.*build\.log"
+    ):
+        build(environment, lambda line: None)
+
+
 def test_a_setup_that_packs_no_package_is_the_trees_fault(installed: Environment, tmp_path: Path) -> None:
     build(own(installed, tmp_path / "good"), lambda line: None)
     environment = own(installed, tmp_path / "bad", **{"setup.py": SETUP.replace("find_packages()", "[]")})

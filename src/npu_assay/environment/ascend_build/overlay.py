@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from npu_assay.environment.ascend_build.locked import DISTRIBUTION
+from npu_assay.environment.ascend_build.wheels import build_error
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import installed
 from npu_assay.environment.pip import run_pip
@@ -24,7 +25,7 @@ def build_python(environment: Environment, tree: SourceTree, site: Path, *, soc:
     """Put the tree's Python into `site`, a new folder for PYTHONPATH, with its dist-info.
 
     Sources are built by their own setup.py, in a copy, as it writes into its folder; of a wheel it is what
-    no compiler has made. Raises AssayError with pip's first error.
+    no compiler has made. Raises AssayError with the first error.
     """
     if tree.is_wheel:
         _copy_wheels_python(tree.files, site)
@@ -39,6 +40,7 @@ def build_python(environment: Environment, tree: SourceTree, site: Path, *, soc:
                 *("--target", str(site), str(draft)),
             ],
             log=log,
+            telling=build_error,
             doing=f"building {DISTRIBUTION} {tree.record.version}: pip install",
             extra={
                 "COMPILE_CUSTOM_KERNELS": "0",
