@@ -20,6 +20,8 @@ from npu_assay.errors import AssayError, UnusableError
 from npu_assay.source.native import PACKAGE, is_compiled
 from npu_assay.source.tree import SourceTree
 
+BYTE_CODE = "__pycache__"
+
 
 def build_python(environment: Environment, tree: SourceTree, site: Path, *, soc: str, log: Path) -> None:
     """Put the tree's Python into `site`, a new folder for PYTHONPATH, with its dist-info.
@@ -54,11 +56,13 @@ def build_python(environment: Environment, tree: SourceTree, site: Path, *, soc:
 
 
 def _copy_wheels_python(files: Path, site: Path) -> None:
-    def compiled(folder: str, names: list[str]) -> set[str]:
-        below = Path(folder).relative_to(files)
-        return {name for name in names if is_compiled((below / name).as_posix())}
+    """Byte code stays behind: Python would believe it, whatever the sources beside it say."""
 
-    shutil.copytree(files, site, ignore=compiled)
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        below = Path(folder).relative_to(files)
+        return {name for name in names if name == BYTE_CODE or is_compiled((below / name).as_posix())}
+
+    shutil.copytree(files, site, ignore=left_out)
 
 
 def require_package(site: Path) -> None:
