@@ -80,6 +80,17 @@ def test_what_does_not_pass_is_named(tmp_path: Path, more: str, code: int, says:
     assert says in bad.stdout
 
 
+def test_it_takes_no_configuration_of_the_folder_that_the_archive_lies_in(tmp_path: Path) -> None:
+    tests = {"setup.py": "", "tests/ut/ops/test_activation.py": TEST + KNOWN_SKIP}
+    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "--no-such-option"\n')
+    ended = run(tmp_path / "runs/good", tests)
+    assert ended.returncode == 0, ended.stdout
+    assert "skipped: 1, of them 0 not known to be" in ended.stdout
+    own = run(tmp_path / "runs/own", tests | {"pytest.ini": "[pytest]\naddopts = --own-option\n"})
+    assert own.returncode == 1
+    assert "--own-option" in own.stderr
+
+
 @pytest.mark.parametrize(
     ("files", "code", "says"),
     [

@@ -36,5 +36,7 @@ def check(folder: Path) -> None:
     for discrepancy in discrepancies:
         click.echo(discrepancy)
     if discrepancies:
-        raise AssayError(f"{folder}: {len(discrepancies)} differences from SHA256SUMS")
+        raise AssayError(
+            f"{folder}: {len(discrepancies)} difference{'s' * (len(discrepancies) > 1)} from SHA256SUMS"
+        )
     click.echo(f"{folder}: every file matches SHA256SUMS")

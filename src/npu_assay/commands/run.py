@@ -1,6 +1,7 @@
 """`npu-assay run`: the main job."""
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -33,7 +34,7 @@ from npu_assay.environment.prune import needed
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UsageError
 from npu_assay.evidence.archive import Archive, create_archive, discard
-from npu_assay.evidence.manifest import EnvironmentRecord, Manifest
+from npu_assay.evidence.manifest import EnvironmentRecord, Manifest, StageStatus
 from npu_assay.model.folder import check_model
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
 from npu_assay.pipeline.dies import dies_of_run
@@ -49,7 +50,14 @@ DEFAULT_PIPELINE = "kv-offload"
 
 
 @click.command()
-@click.option("--pipeline", "pipeline_name", default=DEFAULT_PIPELINE, show_default=True, metavar="NAME")
+@click.option(
+    "--pipeline",
+    "pipeline_name",
+    default=DEFAULT_PIPELINE,
+    show_default=True,
+    metavar="NAME|FILE",
+    help="One of ci/pipelines, or a .toml file of your own.",
+)
 @click.option("--environment", "lock_name", default=DEFAULT_ENVIRONMENT, show_default=True, metavar="NAME")
 @device_option(help_="auto: the NPU where there is one, else an emulated one.")
 @click.option(
@@ -68,7 +76,11 @@ DEFAULT_PIPELINE = "kv-offload"
 )
 @source_options
 @click.option(
-    "--set", "assignments", multiple=True, metavar="STAGE.KEY=VALUE", help="Change a setting; repeatable."
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="STAGE.KEY=VALUE",
+    help="Change a setting that the pipeline gives this stage; repeatable.",
 )
 @click.option("--dev", type=click.Path(path_type=Path), default=Path("/dev"), hidden=True)
 @click.option(
@@ -108,12 +120,13 @@ def run(
     request = requested(source, patches, pipeline.vllm_ascend, pipeline_file)
     kind, why = choose_kind(cast(Wanted, wanted), dev)
     environment, progress = Environment.of(lock, kind), EchoProgress()
+    if kind == "hardware":  # what is in the way shows before anything is fetched or made
+        require_cann(environment)
     named = named_tree(request, environment, progress.note)
     dies = dies_of_run(pipeline, chosen, settings)
     console = Console()
     with ExitStack() as held:
-        if kind == "hardware":  # what is in the way shows before anything is made
-            require_cann(environment)
+        if kind == "hardware":
             taken = held.enter_context(taken_dies(dies, os.environ, dev))
         archive = create_archive(folder)
         console.print(f"device: {why}", highlight=False, soft_wrap=True)
@@ -212,6 +225,9 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
     """Show what came of it; returns the exit code."""
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
     console.print(summary_table(manifest))
+    for stage in manifest.stages:
+        if stage.status is StageStatus.FAIL and archive.stage_log(stage.name).exists():
+            say(f"log of {stage.name}: {archive.stage_log(stage.name)}")
     say(summary_line(manifest))
     code = exit_code_of(manifest)
     if manifest.pipeline.name in RULES_OF_PIPELINE and not manifest.partial:
@@ -221,5 +237,9 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
                 say(f"{finding.rule}: {finding.message}")
         say(verdict.line)
         code = code or verdict.exit_code
+        if verdict.exit_code:
+            say(
+                f"each finding: npu-assay verify --mode {verdict.mode.value} {shlex.quote(str(archive.root))}"
+            )
     say(f"archive: {archive.root}")
     return code

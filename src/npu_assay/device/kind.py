@@ -22,5 +22,8 @@ def choose_kind(wanted: Wanted, dev: Path = Path("/dev")) -> tuple[Kind, str]:
     if nodes:
         return "hardware", f"hardware, as there is {dev}/davinci{nodes[0]}"
     if wanted == "npu":
-        raise UnusableError(f"--device npu: there is no {dev}/davinci*, so no NPU; use --device emulated")
+        raise UnusableError(
+            f"--device npu: there is no {dev}/davinci*, so no NPU; use --device emulated,"
+            f" or see what is missing: npu-assay doctor --device npu"
+        )
     return "emulated", f"emulated, as there is no {dev}/davinci*"

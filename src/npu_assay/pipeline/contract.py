@@ -44,7 +44,7 @@ def judge_stage(stage: Stage, ended: Ended, archive: Archive) -> Judgement:
 
 def _judge_exit(stage: Stage, exit_code: int | None, archive: Archive) -> Judgement:
     if exit_code == _INCONCLUSIVE_EXIT:
-        return StageStatus.INCONCLUSIVE, f"exit code {exit_code}, inconclusive; the log says why"
+        return StageStatus.INCONCLUSIVE, f"exit code {exit_code}; stages/{stage.name}.log says why"
     if exit_code != 0:
         return StageStatus.FAIL, _why_not_zero(stage, exit_code, archive)
     if stage.empty_log and (size := archive.stage_log(stage.name).stat().st_size):

@@ -19,6 +19,7 @@ from npu_assay.evidence.manifest import (
     Manifest,
     ModelRecord,
     PipelineRecord,
+    ProjectRecord,
     StageRecord,
     StageStatus,
     write_manifest,
@@ -99,12 +100,13 @@ class Runner:
         removed; then UnusableError is raised.
         """
         started = datetime.now(UTC)
+        project = project_record()  # now: the checkout may be another at the end
         try:
             _reserve(self._archive)
             for stage in self._plan.pipeline.stage:
                 self._records[stage.name] = record = self._outcome(stage)
                 self._progress.stage_ended(record)
-            manifest = self._finish(started)
+            manifest = self._finish(started, project)
         except OSError as error:
             archives.discard(self._archive)
             raise UnusableError(
@@ -235,7 +237,7 @@ class Runner:
             archives.remove(path)
         return str(special[0].relative_to(self._archive.root)) if special else ""
 
-    def _finish(self, started: datetime) -> Manifest:
+    def _finish(self, started: datetime, project: ProjectRecord) -> Manifest:
         """Write manifest.json, junit.xml and SHA256SUMS."""
         archives.remove(self._archive.work)
         manifest = Manifest(
@@ -244,7 +246,7 @@ class Runner:
             source=self._plan.source,
             device=self._plan.device,
             model=self._plan.model,
-            project=project_record(),
+            project=project,
             host=host_record(),
             started=started,
             finished=datetime.now(UTC),

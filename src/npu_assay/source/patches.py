@@ -107,17 +107,30 @@ def apply_patches(patches: Sequence[Patch], tree: Path) -> Listing:
 
 
 def _apply(patch: Patch, tree: Path) -> None:
-    settings = ["-c", "core.autocrlf=false", "-c", "apply.ignoreWhitespace=no"]
     try:
-        git(
-            [*settings, "apply", f"-p{patch.strip}", "--whitespace=nowarn", "-"],
-            folder=tree,
-            stdin=patch.data,
-            # No repository above the tree: git would leave out what is outside of it, without a word.
-            variables={"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)},
-        )
+        _git_apply(patch, tree)
     except GitError as error:
-        raise UsageError(f"--patch {patch.path}: {_why(patch, str(error))}") from error
+        why = "is in this tree already; leave it out" if _is_in(tree, patch) else _why(patch, str(error))
+        raise UsageError(f"--patch {patch.path}: {why}") from error
+
+
+def _is_in(tree: Path, patch: Patch) -> bool:
+    try:
+        _git_apply(patch, tree, "--reverse", "--check")
+    except GitError:
+        return False
+    return True
+
+
+def _git_apply(patch: Patch, tree: Path, *options: str) -> None:
+    settings = ["-c", "core.autocrlf=false", "-c", "apply.ignoreWhitespace=no"]
+    git(
+        [*settings, "apply", *options, f"-p{patch.strip}", "--whitespace=nowarn", "-"],
+        folder=tree,
+        stdin=patch.data,
+        # No repository above the tree: git would leave out what is outside of it, without a word.
+        variables={"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)},
+    )
 
 
 def _why(patch: Patch, said: str) -> str:

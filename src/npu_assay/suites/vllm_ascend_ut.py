@@ -88,6 +88,7 @@ def run_tests(known: Known, junit: Path) -> int:
         "-p",
         "no:cacheprovider",
         f"--junit-xml={junit}",
+        "--rootdir=.",
         TESTS,
         *ignored,
     ]
@@ -117,6 +118,10 @@ def main(tree: Path, junit: Path) -> int:
         print(f"inconclusive: no {TESTS} in {tree}: {why}")
         return _INCONCLUSIVE
     shutil.copytree(tests.parent, "tests", symlinks=True)
+    # Of the tree, or empty: pytest would go on to a configuration of whatever folder the archive lies in, and
+    # name the tests after it.
+    own = tree / "pytest.ini"
+    Path("pytest.ini").write_bytes(own.read_bytes() if own.is_file() else b"")
     package = importlib.util.find_spec("vllm_ascend")
     print(f"package: {package.origin if package else 'vllm_ascend is not installed'}")
     known = Known.read()

@@ -268,7 +268,9 @@ def test_exit_codes(assay, capsys, program, arguments, code, line):
     assay.pipeline(program)
     assay.out = assay.folder / "second"
     assert assay.run(*arguments) == code
-    assert line in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert line in output
+    assert (f"log of one: {assay.out}/stages/one.log\n" in output) == (code == 1)
     assert subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=assay.out).returncode == 0
 
 

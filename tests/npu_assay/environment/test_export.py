@@ -36,7 +36,7 @@ def test_constraints_have_every_version_and_no_hash() -> None:
     assert not [line for line in lines if "sha256:" in line or line.startswith("cann")]
     assert len(lines) == 1 + 6 + len(read_pins(load_lock().requirements_file))
     assert (
-        "vllm-ascend @ git+https://github.com/vllm-project/vllm-ascend@72dc68973bd7e6ceef9a122de316a7ee9c9a84aa"
+        "vllm-ascend @ git+https://github.com/vllm-project/vllm-ascend@e18643f8a4d5bd9990727654318ad069ea0b56e2"
         in constraints(variant("hardware")).splitlines()
     )
 

@@ -14,8 +14,9 @@ from npu_assay.errors import UnusableError
 from npu_assay.evidence.archive import Archive, check, create_archive
 from npu_assay.evidence.jsonlines import read_rows
 from npu_assay.evidence.junit import read_pytest_junit
-from npu_assay.evidence.manifest import ModelRecord, read_manifest
+from npu_assay.evidence.manifest import ModelRecord, ProjectRecord, read_manifest
 from npu_assay.evidence.manifest import StageStatus as S
+from npu_assay.pipeline import runner
 
 
 def python(program: str) -> list[str]:
@@ -95,7 +96,7 @@ def test_needs_decide_what_runs_and_independent_stages_go_on(running):
     assert {stage.name: (stage.status, stage.reason) for stage in manifest.stages} == {
         "good": (S.PASS, ""),
         "bad": (S.FAIL, "exit code 4"),
-        "unsure": (S.INCONCLUSIVE, "exit code 3, inconclusive; the log says why"),
+        "unsure": (S.INCONCLUSIVE, "exit code 3; stages/unsure.log says why"),
         "two-dies": (S.NOT_APPLICABLE, "needs 2 dies, this run has 1"),
         "after-good": (S.PASS, ""),
         "after-bad": (S.SKIPPED, "needs bad: fail"),
@@ -104,6 +105,18 @@ def test_needs_decide_what_runs_and_independent_stages_go_on(running):
         "after-two-dies": (S.NOT_APPLICABLE, "needs two-dies, which is not applicable"),
     }
     assert not running.archive.stage_log("after-bad").exists()
+
+
+def test_the_projects_commit_is_that_of_the_runs_beginning(running, monkeypatch):
+    logs = []
+
+    def asked() -> ProjectRecord:
+        logs.append(running.archive.stage_log("one").exists())
+        return ProjectRecord(version="1", python="3.11.7", commit="a" * 40, dirty=False)
+
+    monkeypatch.setattr(runner, "project_record", asked)
+    assert running.run(running.plan({"name": "one"})).project.commit == "a" * 40
+    assert logs == [False]
 
 
 def test_placeholders_name_the_runs_vllm_ascend(running):

@@ -248,6 +248,14 @@ def test_a_patch_that_changes_nothing_is_named(repository, tree, tmp_path):
         apply_patches(read_patches([same]), tree)
 
 
+def test_a_patch_that_the_tree_has_already_is_told_from_one_that_does_not_fit(repository, tree):
+    patches = read_patches([diff(repository, edit(5))])
+    listing = apply_patches(patches, tree)
+    with pytest.raises(UsageError, match=r"--patch .*one\.patch: is in this tree already; leave it out"):
+        apply_patches(patches, tree)
+    assert list_tree(tree) == listing
+
+
 def test_without_git_the_package_is_named(repository, tree, tmp_path, monkeypatch):
     patches = read_patches([diff(repository, edit(5))])
     apply_patches(patches, plant(tmp_path / "first"))

@@ -170,9 +170,7 @@ def test_a_wheel_that_is_not_of_vllm_ascend_is_refused(tmp_path, metadata, says)
 def test_a_patch_that_fails_leaves_nothing(tmp_path, patch):
     folder = plant(tmp_path / "tree")
     assert make(tmp_path, folder, [patch])
-    with pytest.raises(
-        UsageError, match=r"does not apply to vllm_ascend/handler\.py, hunk 1: @@ -1,3 \+1,4 @@"
-    ):
+    with pytest.raises(UsageError, match=r"--patch .*: is in this tree already; leave it out"):
         make(tmp_path, folder, [patch, patch])
     assert len([path for path in (tmp_path / "cache/trees").iterdir() if path.is_dir()]) == 1
 
