@@ -1,6 +1,6 @@
 """pip inside an environment: hashes always checked, nothing resolved at install time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from npu_assay.environment.folder import VenvFolder
@@ -38,12 +38,13 @@ def run_pip(
     log: Path,
     doing: str,
     extra: Mapping[str, str] | None = None,
+    telling: Callable[[str], str] = pip_error,
 ) -> None:
-    """Run the environment's pip. Raises UnusableError with pip's own error and where the full log is."""
+    """Run the environment's pip. Raises UnusableError with its error, which `telling` finds, and the log."""
     run_logged(
         [str(environment.python), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments],
         log,
         doing=doing,
         variables={**environment.build_variables(), **environment.pip_variables(), **(extra or {})},
-        telling=pip_error,
+        telling=telling,
     )

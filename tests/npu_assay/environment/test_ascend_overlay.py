@@ -125,6 +125,15 @@ def test_one_build_a_content(installed: Environment, tmp_path: Path) -> None:
     assert own(installed, tmp_path / "other", **{"README": "x"}).unbuilt() != ""
 
 
+def test_of_a_setup_that_fails_its_own_error_is_told(installed: Environment, tmp_path: Path) -> None:
+    build(own(installed, tmp_path / "good"), lambda line: None)
+    environment = own(installed, tmp_path / "bad", **{"setup.py": "open('not-there')\n" + SETUP})
+    with pytest.raises(
+        AssayError, match=r"pip install failed \(1\): FileNotFoundError: .*not-there.*build\.log"
+    ):
+        build(environment, lambda line: None)
+
+
 def test_a_setup_that_packs_no_package_is_the_trees_fault(installed: Environment, tmp_path: Path) -> None:
     build(own(installed, tmp_path / "good"), lambda line: None)
     environment = own(installed, tmp_path / "bad", **{"setup.py": SETUP.replace("find_packages()", "[]")})
@@ -170,12 +179,14 @@ def test_a_setup_that_fails_is_the_trees_fault_and_leaves_no_build(
 def test_a_wheels_python_is_taken_and_its_compiled_parts_are_compared(
     installed: Environment, tmp_path: Path
 ) -> None:
+    byte_code = "vllm_ascend/__pycache__/envs.cpython-311.pyc"
+
     def wheel(name: str, module: str) -> Environment:
         path = tmp_path / name / "vllm_ascend-1.0-py3-none-any.whl"
         path.parent.mkdir()
         with zipfile.ZipFile(path, "w") as archive:
             for file, text in (
-                PYTHON | COMPILED | {MODULE: module, f"{DIST_INFO}/METADATA": METADATA}
+                PYTHON | COMPILED | {MODULE: module, f"{DIST_INFO}/METADATA": METADATA, byte_code: "stale"}
             ).items():
                 archive.writestr(file, text)
         return with_tree(installed, Wheel(path))
@@ -183,6 +194,8 @@ def test_a_wheels_python_is_taken_and_its_compiled_parts_are_compared(
     same = wheel("same", COMPILED[MODULE])
     site = build(same, lambda line: None) / "site"
     assert (site / "vllm_ascend/envs.py").exists()
+    assert (tree_of(same).files / byte_code).exists()
+    assert not (site / byte_code).exists()
     assert (site / MODULE).read_text() == COMPILED[MODULE]
     assert unrecorded(site) == []
     base = wheels_parts(installed)

@@ -21,7 +21,7 @@ from npu_assay.device.query import NpuSmi
 from npu_assay.device.soc import find_socs, only_soc
 from npu_assay.digest import sha256_of
 from npu_assay.environment.ascend_build.native import Native, copy_tree
-from npu_assay.environment.ascend_build.overlay import require_package
+from npu_assay.environment.ascend_build.overlay import BYTE_CODE, require_package
 from npu_assay.environment.ascend_build.preflight import check, may_download
 from npu_assay.environment.ascend_build.soc import Soc, choose_soc, read_known_socs
 from npu_assay.environment.ascend_build.toolchain import Toolchain, find_toolchain
@@ -208,7 +208,7 @@ def _take_wheel(tree: SourceTree, folder: Path) -> Mapping[str, object]:
             f"{tree.record.given}: is for {', '.join(tags) or 'nothing'}, which this machine and its Python"
             " can't load; give a wheel for them, or sources"
         )
-    shutil.copytree(tree.files, folder / "site", symlinks=True)
+    shutil.copytree(tree.files, folder / "site", symlinks=True, ignore=shutil.ignore_patterns(BYTE_CODE))
     return {
         "tree_sha256": tree.record.tree_sha256,
         "version": tree.record.version,

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from npu_assay.environment.ascend_build.locked import DISTRIBUTION
+from npu_assay.environment.ascend_build.wheels import build_error
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import installed
 from npu_assay.environment.pip import run_pip
@@ -19,12 +20,14 @@ from npu_assay.errors import AssayError, UnusableError
 from npu_assay.source.native import PACKAGE, is_compiled
 from npu_assay.source.tree import SourceTree
 
+BYTE_CODE = "__pycache__"
+
 
 def build_python(environment: Environment, tree: SourceTree, site: Path, *, soc: str, log: Path) -> None:
     """Put the tree's Python into `site`, a new folder for PYTHONPATH, with its dist-info.
 
     Sources are built by their own setup.py, in a copy, as it writes into its folder; of a wheel it is what
-    no compiler has made. Raises AssayError with pip's first error.
+    no compiler has made. Raises AssayError with the first error.
     """
     if tree.is_wheel:
         _copy_wheels_python(tree.files, site)
@@ -39,6 +42,7 @@ def build_python(environment: Environment, tree: SourceTree, site: Path, *, soc:
                 *("--target", str(site), str(draft)),
             ],
             log=log,
+            telling=build_error,
             doing=f"building {DISTRIBUTION} {tree.record.version}: pip install",
             extra={
                 "COMPILE_CUSTOM_KERNELS": "0",
@@ -52,11 +56,13 @@ def build_python(environment: Environment, tree: SourceTree, site: Path, *, soc:
 
 
 def _copy_wheels_python(files: Path, site: Path) -> None:
-    def compiled(folder: str, names: list[str]) -> set[str]:
-        below = Path(folder).relative_to(files)
-        return {name for name in names if is_compiled((below / name).as_posix())}
+    """Byte code stays behind: Python would believe it, whatever the sources beside it say."""
 
-    shutil.copytree(files, site, ignore=compiled)
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        below = Path(folder).relative_to(files)
+        return {name for name in names if name == BYTE_CODE or is_compiled((below / name).as_posix())}
+
+    shutil.copytree(files, site, ignore=left_out)
 
 
 def require_package(site: Path) -> None:
