@@ -1,4 +1,4 @@
-"""Which files a variant is made of on an architecture: what pip can get, and what a person has to."""
+"""What a variant is made of on an architecture: what pip and git can get, and what a person has to."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ from npu_assay.environment.lock import UNVERIFIED, Component
 from npu_assay.environment.requirements import read_pins
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
+from npu_assay.source.location import GitRef, parse_url
 
 #: What a run needs the sources of, too: for its tests, patches on it, and a module that is rebuilt.
 _TESTED = "vllm-ascend"
@@ -43,11 +44,20 @@ class ByHand:
 
 
 @dataclass(frozen=True)
+class InGit:
+    """A commit that is built from."""
+
+    component: str
+    ref: GitRef
+
+
+@dataclass(frozen=True)
 class Artefacts:
     """All that a variant is made of."""
 
     by_pip: tuple[Artefact, ...]
     by_hand: tuple[ByHand, ...]
+    in_git: tuple[InGit, ...] = ()
 
 
 def artefacts(variant: Variant, architecture: str) -> Artefacts:
@@ -57,11 +67,12 @@ def artefacts(variant: Variant, architecture: str) -> Artefacts:
         for pin in read_pins(variant.lock.requirements_file)
     ]
     by_hand: list[ByHand] = []
+    in_git: list[InGit] = []
     for name, component in variant.components.items():
         if component.source == "emulated":
             continue
         if component.source == "git":
-            by_hand.append(ByHand(name, f"{component.repository} at {component.commit}", sha256=None))
+            in_git.append(InGit(name, _ref(component)))
             continue
         sha256 = component.artefact_sha256(architecture)
         if sha256 is None:
@@ -78,7 +89,7 @@ def artefacts(variant: Variant, architecture: str) -> Artefacts:
                 by_pip.append(
                     _artefact(name, component, architecture, component.sha256["sdist"], is_sdist=True)
                 )
-    return Artefacts(tuple(by_pip), tuple(by_hand))
+    return Artefacts(tuple(by_pip), tuple(by_hand), tuple(in_git))
 
 
 def _artefact(name: str, component: Component, architecture: str, sha256: str, *, is_sdist: bool) -> Artefact:
@@ -90,6 +101,12 @@ def _artefact(name: str, component: Component, architecture: str, sha256: str, *
         is_sdist=is_sdist,
         file=file_name(name, component, architecture) if component.source == "vendor-index" else None,
     )
+
+
+def _ref(component: Component) -> GitRef:
+    assert component.repository is not None, "as the lock's model sees to"
+    assert component.commit is not None, "as the lock's model sees to"
+    return GitRef(parse_url(component.repository), component.commit)
 
 
 def file_name(name: str, component: Component, architecture: str) -> str:

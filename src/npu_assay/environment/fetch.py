@@ -1,4 +1,5 @@
-"""Gathering every file of an environment in a folder, with pip, by the user's own settings of pip.
+"""Gathering every file of an environment in a folder, with pip, by the user's own settings of pip; and the
+repositories of what is built from git.
 
 pip finds, downloads and checks the files: index, extra indexes, proxy, certificates and credentials are the
 user's (environment variables and pip's configuration), and only files of the lock's hashes are kept. A file
@@ -19,12 +20,13 @@ from npu_assay.cache import folder_lock, writing
 from npu_assay.digest import sha256_of
 from npu_assay.disk import require_free
 from npu_assay.environment import sdist_metadata
-from npu_assay.environment.artefacts import Artefact, ByHand, artefacts
+from npu_assay.environment.artefacts import Artefact, ByHand, InGit, artefacts
 from npu_assay.environment.fetched import LISTING, FetchedFile, read_fetched, write_fetched
 from npu_assay.environment.lock import UNVERIFIED
 from npu_assay.environment.variant import Variant
-from npu_assay.errors import UnusableError
+from npu_assay.errors import UnusableError, UsageError
 from npu_assay.logged import pip_error, run_logged
+from npu_assay.source.offline import gather_commit
 
 #: The newest C library that files are taken for: CANN 9.0.0's own images are Ubuntu 22.04.
 _GLIBC = (2, 35)
@@ -73,7 +75,20 @@ def fetch(variant: Variant, folder: Path, architecture: str, report: Report) -> 
             if not files.has_by_hand(item, variant.component(item.component).version):
                 left.append(item)
         files.write()
+    for source in needed.in_git:
+        left += _gather(source, folder, report)
     return Gathered(tuple(files.rows.values()), files.taken, tuple(left))
+
+
+def _gather(source: InGit, folder: Path, report: Report) -> list[ByHand]:
+    """Have git bring a component's commit into the folder; where it can't, what a person has to do."""
+    try:
+        with _writing(folder):
+            missing = gather_commit(source.ref, folder, report)
+    except UsageError as error:
+        report(str(error).removeprefix("--vllm-ascend "))
+        return [ByHand(source.component, f"{source.ref.url} at {source.ref.ref}", sha256=None)]
+    return [ByHand(source.component, f"{source.ref}: {note}", sha256=None) for note in missing]
 
 
 class _Files:

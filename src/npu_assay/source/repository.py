@@ -79,6 +79,10 @@ class Repository:
         """Fetch one commit without its history. Raises GitError."""
         self._fetch_refs(("--depth=1", f"+{commit}:{_KEPT}/{commit}"), seconds)
 
+    def take_from(self, folder: Path) -> None:
+        """Take everything that another clone of the same address has. Raises GitError."""
+        self._git("fetch", "--quiet", "--no-tags", "--update-shallow", "--", str(folder), "+refs/*:refs/*")
+
     def entries(self, commit: str) -> list[_Entry]:
         """All files, links and submodules of a commit."""
         found = []

@@ -2,11 +2,13 @@
 
 import json
 import platform
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from index import Index, sdist, serving, sha256, wheel
+from planted_source import checkout, git
 
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.fetch import Gathered, fetch, platforms
@@ -239,6 +241,28 @@ def test_what_no_index_has_is_to_be_put_there_by_hand(index: Index, tmp_path: Pa
     (full / f"nnal_{HERE}.run").write_text("another build")
     with pytest.raises(UnusableError, match=f"sha256 {sha256(b'another build')}, the lock says"):
         gather(variant, full)
+
+
+def test_what_is_built_from_git_is_fetched_with_git(index: Index, tmp_path: Path, full: Path) -> None:
+    upstream = checkout(tmp_path / "upstream")
+    lock = write_lock(tmp_path / "its locks")
+
+    def gathered(commit_id: str) -> list[str]:
+        text = lock.path.read_text()
+        start = text.index("[components.vllm-ascend]")
+        end = text.index("[components.cann]")
+        component = '[components.vllm-ascend]\nversion = "1.0"\nsource = "git"\n'
+        component += f'repository = "file://{upstream}"\ncommit = "{commit_id}"\n\n'
+        component += text[start:end].replace("vllm-ascend]", "vllm-ascend.emulated]")
+        (tmp_path / "git").mkdir(exist_ok=True)
+        shutil.copy(lock.requirements_file, tmp_path / "git")
+        (tmp_path / "git" / "small.toml").write_text(text[:start] + component + text[end:])
+        variant = Variant.of(load_lock("small", tmp_path / "git"), "hardware")
+        return [item.what for item in gather(variant, full).by_hand if item.component == "vllm-ascend"]
+
+    assert gathered(git(upstream, "rev-parse", "HEAD")) == []
+    assert [path.suffix for path in (full / "repositories").iterdir() if path.is_dir()] == [".git"]
+    assert gathered("0" * 40) == [f"file://{upstream} at {'0' * 40}"]
 
 
 def test_what_only_the_vendors_index_has_is_fetched_there_or_put_by_hand(

@@ -50,4 +50,4 @@ def fetch(name: str, folder: Path, wanted: str, architecture: str) -> None:
 
 
 def _hash_of(sha256: str | None) -> str:
-    return "no file: it is built from that commit" if sha256 is None else f"sha256 {sha256}"
+    return "which is built from that commit" if sha256 is None else f"sha256 {sha256}"

@@ -9,6 +9,7 @@ from npu_assay.environment.environment import Environment
 from npu_assay.environment.pip import run_pip
 from npu_assay.errors import UnusableError, UsageError
 from npu_assay.source.location import GitRef, Location, Sdist, parse_url
+from npu_assay.source.offline import take_repositories
 from npu_assay.source.patches import Patch
 from npu_assay.source.tree import SourceTree, Wanted, make_tree
 
@@ -25,6 +26,8 @@ def make_locked_tree(environment: Environment, report: Report, patches: tuple[Pa
     Raises UsageError for a patch that does not apply, UnusableError where the sources can't be had.
     """
     version = environment.variant.versions[DISTRIBUTION]
+    if environment.fetched is not None and locked_in_git(environment):
+        take_repositories(environment.fetched, environment.cache, report)
     location, words = locked_location(environment), f"{DISTRIBUTION} {version} of {environment.name}"
     if not patches or isinstance(location, GitRef):
         try:
