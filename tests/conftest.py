@@ -10,6 +10,7 @@ import sys
 import click
 import hypothesis
 import pytest
+from xdist_groups import pytest_collection_modifyitems  # noqa: F401
 
 from npu_assay.cache import folder_lock
 from npu_assay.environment.environment import Environment
