@@ -71,11 +71,16 @@ def binutils(*command: str | Path) -> list[str]:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def references_lost(environment: Environment, variables: Mapping[str, str]) -> list[int]:
-    said = subprocess.run(
-        [environment.python, "-c", COUNT], env=variables, capture_output=True, text=True, check=True
-    )
-    lost: list[int] = json.loads(said.stdout.splitlines()[-1])
+def references_lost(environment: Environment, variables: Mapping[str, str], *, tries: int = 1) -> list[int]:
+    """Of 200 calls. A module that corrupts counts breaks outright now and then (one time of ten or so)."""
+    for _ in range(tries):
+        ended = subprocess.run(
+            [environment.python, "-c", COUNT], env=variables, capture_output=True, text=True, check=False
+        )
+        if ended.returncode == 0:
+            break
+    assert ended.returncode == 0, ended.stderr
+    lost: list[int] = json.loads(ended.stdout.splitlines()[-1])
     return lost
 
 
@@ -91,7 +96,7 @@ def versions_stage(
 def test_no_reference_is_lost(torch210: Environment, tmp_path: Path) -> None:
     assert references_lost(torch210, torch210.variables()) == [0, 0, 0]
     planted = site_with_the_wheels_module(torch210, tmp_path / "site", note=False)
-    assert references_lost(torch210, planted) == [200, 200, 200]
+    assert references_lost(torch210, planted, tries=5) == [200, 200, 200]
 
 
 def test_the_versions_stage_names_what_was_replaced_and_refuses_the_wheels_module(
@@ -112,5 +117,6 @@ def test_the_versions_stage_names_what_was_replaced_and_refuses_the_wheels_modul
     unnoted = site_with_the_wheels_module(torch210, tmp_path / "unnoted", note=False)
     bad = versions_stage(torch210, unnoted, tmp_path / "unnoted-archive")
     assert bad.returncode == 1
-    assert "corrupts reference counts" in bad.stderr.splitlines()[-1]
+    assert re.search("corrupts reference counts|breaks in a call of swap_blocks", bad.stderr), bad.stderr
+    assert "it was compiled for another torch" in bad.stderr
     assert not (tmp_path / "unnoted-archive" / "environment.json").exists()
