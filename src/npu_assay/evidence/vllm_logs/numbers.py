@@ -7,9 +7,9 @@ COUNT = r"[0-9][0-9,]*"
 #: What may be a number with a fraction; in a pattern of a line.
 NUMBER = r"-?[0-9][0-9.]*"
 
-#: int() alone would take other scripts' digits, `1_0` and `12,34`; more than 15 digits are no count of ours.
+#: int() alone would take other scripts' digits, `1_0` and `12,34`. 15 digits are what a float holds exactly.
 _COUNT = re.compile(r"[0-9]{1,15}|[0-9]{1,3}(?:,[0-9]{3}){1,4}")
-_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_NUMBER = re.compile(r"-?[0-9]{1,10}(?:\.[0-9]{1,5})?")
 
 
 def count(text: str) -> int:
