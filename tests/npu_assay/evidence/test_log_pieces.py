@@ -81,7 +81,37 @@ def test_a_line_without_an_end_is_never_in_memory():
         hits += [match.group() for match in piece.matches(SUBJECT)]
     assert hits == ["value=7"]
     assert longest <= 2 * WINDOW + BEYOND
-    assert max(map(len, bounded(io.BytesIO(b"x" * (3 * WINDOW))))) == WINDOW
+
+
+@pytest.mark.parametrize("data", [b"", b"x\n" * 300_000, b"x" * 600_000, b"x" * 300_000 + b"\ny"])
+def test_a_file_comes_in_chunks_of_bounded_size(data):
+    chunks = list(bounded(io.BytesIO(data)))
+    assert b"".join(chunks) == data
+    assert all(len(chunk) < 100_000 for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"x\nvalue=1\ny\n\nvalue=2\n",
+        b"x\n\x1b[1mva\x1b[0mlue=1\n",
+        b"x\r\nva\rvalue=1\nvalue=2",
+        b"(A pid=1) \r50%\rvalue=1\n" * 3,
+        b"x" * WINDOW + b"\n" + b"x" * (3 * WINDOW) + b"value=1\nvalue=2\n",
+    ],
+)
+def test_lines_without_the_words_are_counted(data):
+    def read(words: tuple[bytes, ...]) -> list[tuple[int, str, Process | None]]:
+        return [
+            (piece.line, match.group(), piece.process(match.start()))
+            for chunks in (bounded(io.BytesIO(data)), [data])
+            for piece in pieces(chunks, words)
+            for match in piece.matches(SUBJECT)
+        ]
+
+    assert read((b"",))
+    assert read((b"value=",)) == read((b"",))
+    assert [piece.line for piece in pieces([b"x\n", b"value=1\n", b"y\n"], (b"value=",))] == [2]
 
 
 def test_the_error_quotes_the_line_on_one_line():

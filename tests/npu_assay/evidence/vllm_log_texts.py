@@ -138,8 +138,8 @@ SERVE_JSON = (
     b'{"date": "20260731-1", "backend": "vllm", "num_prompts": 500, "request_rate": "inf", '
     b'"duration": 65.714, "completed": 497, "failed": 3, "total_input_tokens": 2048000, '
     b'"total_output_tokens": 8000, "request_throughput": 7.5, "request_goodput": null, '
-    b'"output_throughput": 121.7, "total_token_throughput": 31286.5, "itls": [[0.1, 0.2]], "errors": ["", "x"], '
-    b'"mean_ttft_ms": 5027.2, "p99_ttft_ms": 6000}'
+    b'"output_throughput": 121.7, "total_token_throughput": 31286.5, "itls": [[0.1, 0.2]], '
+    b'"errors": ["", "x"], "mean_ttft_ms": 5027.2, "p99_ttft_ms": 6000}'
 )  # the keys of vllm/benchmarks/serve.py, 0.18.0
 THROUGHPUT = b"""\
 Throughput: 5.02 requests/s, 1927.04 total tokens/s, 642.35 output tokens/s

@@ -22,6 +22,8 @@ _EXPECTED = (
     "'Throughput: N requests/s, N total tokens/s, N output tokens/s', then once each "
     "'Total num prompt tokens: N' and 'Total num output tokens: N'"
 )
+#: The subject has one of these.
+_WORDS = (b"Throughput:", b"Total num ")
 _SUBJECT = re.compile(r"\bThroughput:|Total num (?:prompt|output) tokens")
 _THROUGHPUT = re.compile(
     rf"Throughput: ({NUMBER}) requests/s, (?:({NUMBER}) tokens/s"
@@ -69,7 +71,7 @@ class ThroughputResult:
 def read_throughput_summaries(chunks: Iterable[bytes], source: str) -> tuple[ThroughputSummary, ...]:
     """Every summary of a log, in its order. Raises UnknownLineError."""
     summaries: list[ThroughputSummary] = []
-    for piece in pieces(chunks):
+    for piece in pieces(chunks, _WORDS):
         for subject in piece.matches(_SUBJECT):
             try:
                 known = _read(piece, subject.start(), summaries)

@@ -24,6 +24,8 @@ from npu_assay.evidence.vllm_logs.pieces import Piece, Process, UnknownLineError
 _EXPECTED = (
     "'Available KV cache memory: N.NN GiB' or 'reserved N.NN GiB memory for KV Cache as specified by ...'"
 )
+#: The subject has one of these.
+_WORDS = (b"KV cache memory", b"reserved")
 #: An error's `larger than the available KV cache memory (0.59 GiB)` is prose, and in small letters.
 _SUBJECT = re.compile(r"Available KV cache memory|\breserved\b(?=.{0,40}\bfor KV Cache)")
 _AVAILABLE = re.compile(rf"Available KV cache memory: ({NUMBER}) GiB\s*$")
@@ -53,7 +55,7 @@ def read_kv_cache_memory(chunks: Iterable[bytes], source: str) -> tuple[KvCacheM
     """Every line of a log that says it, in its order. Raises UnknownLineError."""
     return tuple(
         _memory(piece, subject.start(), source)
-        for piece in pieces(chunks)
+        for piece in pieces(chunks, _WORDS)
         for subject in piece.matches(_SUBJECT)
     )
 

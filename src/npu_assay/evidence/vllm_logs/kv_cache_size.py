@@ -30,6 +30,8 @@ _EXPECTED = (
     "'# GPU blocks: N', 'GPU KV cache size: N tokens' or "
     "'Maximum concurrency for N tokens per request: N.NNx'"
 )
+#: The subject has one of these.
+_WORDS = (b"KV cache size", b"Maximum concurrency", b" blocks")
 #: `Multiplying the GPU KV cache size by the cp_world_size ...` (0.18.0) comes before the line itself.
 _SUBJECT = re.compile(
     r"(?<!Multiplying the )GPU KV cache size|Maximum concurrency for|# [A-Za-z]{2,12} blocks(?<!# CPU blocks)"
@@ -119,7 +121,7 @@ def read_kv_cache_size(chunks: Iterable[bytes], source: str) -> KvCacheLines:
     """Every size and concurrency of a log. Raises UnknownLineError."""
     sizes: list[KvCacheSize] = []
     concurrencies: list[Concurrency] = []
-    for piece in pieces(chunks):
+    for piece in pieces(chunks, _WORDS):
         for subject in piece.matches(_SUBJECT):
             try:
                 value = _value(piece, subject.start())

@@ -28,6 +28,8 @@ from npu_assay.evidence.vllm_logs.numbers import count
 from npu_assay.evidence.vllm_logs.pieces import Piece, Process, UnknownLineError, pieces
 
 _EXPECTED = "'Stored N out of total N tokens', 'Retrieved N out of N required tokens' or 'Retrieved N tokens'"
+#: The subject has one of these.
+_WORDS = (b"Stored", b"Retrieved")
 _SUBJECT = re.compile(
     r"(?<=LMCache INFO: )(?:Stored|Retrieved)\b|\b(?:Stored|Retrieved)\b(?=.{0,120}\btokens?\b)"
 )
@@ -74,7 +76,7 @@ def read_lmcache(chunks: Iterable[bytes], source: str) -> tuple[Transfer, ...]:
     """Every transfer of a log, in its order. Raises UnknownLineError."""
     return tuple(
         _transfer(piece, subject.start(), source)
-        for piece in pieces(chunks)
+        for piece in pieces(chunks, _WORDS)
         for subject in piece.matches(_SUBJECT)
     )
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import BinaryIO
 
 from npu_assay.errors import UsageError
@@ -14,6 +13,9 @@ from npu_assay.printable import printable
 WINDOW = 1 << 14
 #: Bytes after a window that are looked at with it: more than any message that a reader knows.
 BEYOND = 1 << 10
+
+#: Bytes that are read together.
+_CHUNK = 1 << 16
 
 #: Characters that an error quotes, before and from where the subject begins.
 _QUOTED_BEFORE, _QUOTED = 80, 200
@@ -78,12 +80,19 @@ class UnknownLineError(UsageError):
 
 
 def bounded(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file, a long one in several chunks; iterating over the file would hold all of it."""
-    return iter(partial(file.readline, WINDOW), b"")
+    """A file in chunks of bounded size, which end where a line ends if lines are not very long.
+
+    Iterating over the file would hold all of a long line.
+    """
+    while chunk := file.read(_CHUNK):
+        yield chunk + file.readline(WINDOW)
 
 
-def pieces(chunks: Iterable[bytes]) -> Iterator[Piece]:
+def pieces(chunks: Iterable[bytes], words: tuple[bytes, ...] = (b"",)) -> Iterator[Piece]:
     """Everything that stands between line ends; empty pieces are left out.
+
+    Whole lines with none of the words may be left out too, unless a colour could stand inside of a word: most
+    of a log of hundreds of megabytes is then only counted.
 
     Progress bars (tqdm) overwrite their line with a carriage return, and vLLM's own formatter ends the lines
     of a message of several with CR LF (vllm/logging_utils/formatter.py, 0.18.0): both end a piece, and only
@@ -91,6 +100,9 @@ def pieces(chunks: Iterable[bytes]) -> Iterator[Piece]:
     """
     line, held, begun_by, begun = 1, b"", None, False
     for chunk in chunks:
+        if not held and not begun and chunk.endswith(b"\n") and _has_none(chunk, words):
+            line += chunk.count(b"\n")
+            continue
         for at in range(0, len(chunk), WINDOW):
             part, start = chunk[at : at + WINDOW], 0
             for end in _END.finditer(part):
@@ -109,6 +121,10 @@ def pieces(chunks: Iterable[bytes]) -> Iterator[Piece]:
                 yield piece
     if held:
         yield _piece(line, held, b"", begun_by, begun)
+
+
+def _has_none(chunk: bytes, words: tuple[bytes, ...]) -> bool:
+    return b"\x1b" not in chunk and not any(word in chunk for word in words)
 
 
 def _piece(line: int, window: bytes, beyond: bytes, begun_by: Process | None, begun: bool) -> Piece:
