@@ -111,7 +111,8 @@ def test_lines_without_the_words_are_counted(data):
 
     assert read((b"",))
     assert read((b"value=",)) == read((b"",))
-    assert [piece.line for piece in pieces([b"x\n", b"value=1\n", b"y\n"], (b"value=",))] == [2]
+    cut = pieces([b"x\n\nx\n", b"value=1\n", b"y\n"], (b"value=",))
+    assert [(piece.line, piece.text) for piece in cut] == [(4, "value=1")]
 
 
 def test_the_error_quotes_the_line_on_one_line():

@@ -34,6 +34,8 @@ _EXPECTED = (
     f"'=== Serving Benchmark Result ===', then '{SUCCESSFUL}: N' and '{FAILED}: N', each on a line of its own"
 )
 _SUBJECT = re.compile(rf"Serving Benchmark Result|{SUCCESSFUL}:|{FAILED}:")
+#: A key of the JSON.
+_LATENCY = re.compile(r"(?:mean|median|std|p[0-9.]+)_[a-z0-9]+_ms")
 
 
 @dataclass(frozen=True)
@@ -155,9 +157,6 @@ def _summary(source: str, heading: int, figures: dict[str, Figure], *, ended: bo
         duration_seconds=figures[DURATION.casefold()].value,
         figures=tuple(figures.values()),
     )
-
-
-_LATENCY = re.compile(r"(?:mean|median|std|p[0-9.]+)_[a-z0-9]+_ms")
 
 
 def read_serve_results(chunks: Iterable[bytes], source: str) -> Iterator[ServeResult]:
