@@ -80,6 +80,7 @@ def test_a_label_wider_than_its_column_is_a_figure():
         (b"  1000 ", b"  99.5", "found 'Successful requests: 99.5"),
         (b"  1000 ", b"  -1", "found 'Successful requests: -1"),
         (b"  1000 ", b"  xxxx", "found 'Successful requests: xxxx"),
+        (b"Successful requests:                     1000", b"Successful Requests:    99.5", "Requests: 99.5"),
         (b"9408.20", b"nan", "found 'Mean TTFT .ms.: nan"),
         (b"9408.20", b"inf", "found 'Mean TTFT .ms.: inf"),
         (b"9408.20", b"N/A", "found 'Mean TTFT .ms.: N/A"),

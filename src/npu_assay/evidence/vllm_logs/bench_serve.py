@@ -25,6 +25,8 @@ SUCCESSFUL = "Successful requests"
 FAILED = "Failed requests"
 DURATION = "Benchmark duration (s)"
 
+#: The labels that stand for a whole number of requests.
+_COUNTS = (SUCCESSFUL.casefold(), FAILED.casefold())
 _HEADING = re.compile(r"=+ Serving Benchmark Result =+\s*$")
 _END = re.compile(r"={20,}\s*$")
 #: The value's column is 41; only a label that does not fit is followed by a single space.
@@ -135,7 +137,7 @@ def _figure(piece: Piece, source: str) -> Figure | None:
         return None
     text = found[3].rstrip()
     try:
-        value = count(text) if found[1] in (SUCCESSFUL, FAILED) else number(text)
+        value = count(text) if found[1].casefold() in _COUNTS else number(text)
     except ValueError as error:
         raise UnknownLineError(source, piece, 0, "a label and a number") from error
     return Figure(piece.line, found[1], value)
