@@ -1,6 +1,5 @@
 """What the rules look at: the archive's raw files, and in which mode they are judged."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,8 +9,8 @@ from npu_assay.claims.findings import Evidence
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.manifest import Manifest, StageStatus, read_manifest
+from npu_assay.evidence.terminal import without_colours
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 _RUN = (StageStatus.PASS, StageStatus.FAIL, StageStatus.INCONCLUSIVE)
 
 
@@ -79,6 +78,6 @@ class Case:
                 for number, line in enumerate(file, start=1):
                     if wanted in line:
                         text = line.removesuffix(b"\n").decode(errors="replace")
-                        yield LogLine(_ANSI.sub("", text), Evidence(f"stages/{stage}.log", number))
+                        yield LogLine(without_colours(text), Evidence(f"stages/{stage}.log", number))
         except OSError as error:
             raise UsageError(f"{self.log_of(stage)}: can't be read ({error.strerror})") from error

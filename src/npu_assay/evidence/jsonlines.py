@@ -1,11 +1,15 @@
 """JSON Lines: one JSON object a line. A bad row is named by file and line."""
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from npu_assay.errors import UsageError
+
+#: Bytes of the longest row that `rows_of` takes: a detailed benchmark result has every token's latency.
+MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -25,17 +29,37 @@ def read_rows(path: Path) -> list[Row]:
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: can't be read ({error.strerror})") from error
-    rows = []
-    for number, line in enumerate(data.splitlines(), start=1):
-        where = f"{path}:{number}"
-        try:
-            values = json.loads(line, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{where}: expected one JSON object, {error}: {line[:80]!r}") from error
-        if not isinstance(values, dict):
-            raise UsageError(f"{where}: expected a JSON object, found {line[:80]!r}")
-        rows.append(Row(number, values))
-    return rows
+    lines = enumerate(data.splitlines(), start=1)
+    return [Row(number, parse_object(line, f"{path}:{number}")) for number, line in lines]
+
+
+def rows_of(chunks: Iterable[bytes], source: str, most: int = MOST_BYTES) -> Iterator[Row]:
+    """The rows of a file in chunks, of which a line feed ends a row: no more than one is in memory.
+
+    Raises UsageError as `read_rows`, and for a row of more than `most` bytes.
+    """
+    number, held = 1, bytearray()
+    for chunk in chunks:
+        for part in chunk.splitlines(keepends=True):
+            held += part
+            if len(held) > most:
+                raise UsageError(f"{source}:{number}: expected a JSON object of at most {most} bytes")
+            if part.endswith(b"\n"):
+                yield Row(number, parse_object(bytes(held).rstrip(b"\r\n"), f"{source}:{number}"))
+                number, held = number + 1, bytearray()
+    if held:
+        yield Row(number, parse_object(bytes(held), f"{source}:{number}"))
+
+
+def parse_object(data: bytes, where: str) -> dict[str, Any]:
+    """One JSON object. Raises UsageError that begins with `where`."""
+    try:
+        values = json.loads(data, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{where}: expected one JSON object, {error}: {data[:80]!r}") from error
+    if not isinstance(values, dict):
+        raise UsageError(f"{where}: expected a JSON object, found {data[:80]!r}")
+    return values
 
 
 def _refuse_constant(name: str) -> None:

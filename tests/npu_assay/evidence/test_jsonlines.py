@@ -1,7 +1,7 @@
 import pytest
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.jsonlines import Row, read_rows
+from npu_assay.evidence.jsonlines import Row, read_rows, rows_of
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,30 @@ def test_a_bad_row_is_named_by_file_and_line(tmp_path, bad, message):
     with pytest.raises(UsageError, match=message) as error:
         read_rows(path)
     assert str(error.value).startswith(f"{path}:2: ")
+
+
+def test_rows_come_out_of_chunks_as_out_of_a_file(tmp_path):
+    data = b'{"a": 1}\n{"a": "\xc3\xa9"}\r\n{"a": 3}'
+    (tmp_path / "rows.jsonl").write_bytes(data)
+    whole = read_rows(tmp_path / "rows.jsonl")
+    for size in (1, 2, 7, 100):
+        chunks = [data[at : at + size] for at in range(0, len(data), size)]
+        assert list(rows_of(chunks, "rows.jsonl")) == whole
+    with pytest.raises(UsageError, match=r"^rows\.jsonl:2: expected one JSON object"):
+        list(rows_of([data.replace(b'"\xc3', b"\xc3")], "rows.jsonl"))
+
+
+def test_a_row_without_an_end_is_refused_before_it_is_in_memory():
+    taken = []
+
+    def endless():
+        yield b'{"a": 1}\n{"a": "'
+        for _ in range(1000):
+            taken.append(1)
+            yield b"x" * 100
+
+    rows = rows_of(endless(), "rows.jsonl", most=1000)
+    assert next(rows).values == {"a": 1}
+    with pytest.raises(UsageError, match=r"^rows\.jsonl:2: expected a JSON object of at most 1000 bytes"):
+        next(rows)
+    assert len(taken) <= 11
