@@ -52,7 +52,7 @@ A way is `by` one of these. A reference is `figure`, of the same entry, or `entr
 | weights | `of`, the entry's shape | the size of these layers |
 
 and may have `within`, per cent, where it is a cross-check and no identity, and `known`, the verdict on a
-fault of the document that is known. Numbers that are not of the document stand in no figure. An unknown key is an
+fault of the document that is known. What is not of the document stands in no figure. An unknown key is an
 error.
 """
 

@@ -29,11 +29,15 @@ class Case:
         """The figure that a reference means; that there is one was checked when the file was read."""
         return self.publication.find(reference, self.place.entry)
 
-    def number(self, reference: str, unit: Unit | None = None) -> Decimal:
-        """The number that a reference means, in a unit where one is named. Else ValueError."""
-        figure = self.find(reference).figure
-        assert isinstance(figure.value, Decimal)  # checked when the file was read
-        return figure.value if unit is None else convert(figure.value, figure.unit, unit)
+    def number(self, reference: str) -> Decimal:
+        """The number that a reference means, in its own unit."""
+        value = self.find(reference).figure.value
+        assert isinstance(value, Decimal)  # checked when the file was read
+        return value
+
+    def number_in(self, reference: str, unit: Unit | None) -> Decimal:
+        """The number that a reference means, in that unit. Raises ValueError where it has none such."""
+        return convert(self.number(reference), self.find(reference).figure.unit, unit)
 
 
 @dataclass(frozen=True)

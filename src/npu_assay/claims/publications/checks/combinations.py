@@ -24,7 +24,7 @@ class SumCheck(Check[Sum]):
 
     def recompute(self, derivation: Sum, case: Case) -> Value:
         unit = case.place.figure.unit
-        first, *rest = (case.number(reference, unit) for reference in derivation.of)
+        first, *rest = (case.number_in(reference, unit) for reference in derivation.of)
         return sum(rest, start=first)
 
     def compared(self, derivation: Sum, case: Case) -> Iterator[str]:

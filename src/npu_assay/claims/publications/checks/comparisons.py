@@ -1,6 +1,7 @@
 """A figure against that of another entry, and what the difference may be put down to."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from npu_assay.claims.publications.arithmetic import change_percent
 from npu_assay.claims.publications.checks.check import Case, Check, Remark
@@ -12,9 +13,7 @@ class ChangeCheck(Check[Change]):
     """A gain is a switch's only between entries that differ in that switch alone."""
 
     def recompute(self, derivation: Change, case: Case) -> Value:
-        return change_percent(
-            case.number(derivation.of), case.number(f"{derivation.against}.{derivation.of}")
-        )
+        return change_percent(*_both(derivation, case))
 
     def compared(self, derivation: Change, case: Case) -> Iterator[str]:
         yield derivation.against
@@ -37,7 +36,8 @@ class DifferenceCheck(Check[Difference]):
     """What is left when another entry's figure is taken away."""
 
     def recompute(self, derivation: Difference, case: Case) -> Value:
-        return case.number(derivation.of) - case.number(f"{derivation.against}.{derivation.of}")
+        ours, theirs = _both(derivation, case)
+        return ours - theirs
 
     def compared(self, derivation: Difference, case: Case) -> Iterator[str]:
         yield derivation.against
@@ -47,13 +47,20 @@ class SameCheck(Check[Same]):
     """Two figures that are one: hashes of equal outputs, counts of equal things."""
 
     def recompute(self, derivation: Same, case: Case) -> Value:
-        return case.find(derivation.of).figure.value
+        value = case.find(derivation.of).figure.value
+        return case.number_in(derivation.of, case.place.figure.unit) if isinstance(value, Decimal) else value
 
     def compared(self, derivation: Same, case: Case) -> Iterator[str]:
         yield case.find(derivation.of).entry
 
     def remarks(self, derivation: Same, case: Case) -> Iterator[Remark]:
         yield Remark(f"as {derivation.of}")
+
+
+def _both(derivation: Change | Difference, case: Case) -> tuple[Decimal, Decimal]:
+    """The figure and the other entry's, in one unit."""
+    unit = case.find(derivation.of).figure.unit
+    return case.number(derivation.of), case.number_in(f"{derivation.against}.{derivation.of}", unit)
 
 
 def switches_between(case: Case, other: str) -> tuple[str, ...]:

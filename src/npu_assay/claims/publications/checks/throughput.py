@@ -16,7 +16,7 @@ class RateCheck(Check[Rate]):
 
     def recompute(self, derivation: Rate, case: Case) -> Value:
         tokens = case.number(derivation.tokens) * case.number(derivation.prompts)
-        return tokens / case.number(derivation.latency, "s")
+        return tokens / case.number_in(derivation.latency, "s")
 
     def compared(self, derivation: Rate, case: Case) -> Iterator[str]:
         yield case.find(derivation.latency).entry
@@ -29,8 +29,8 @@ class ConcurrencyCheck(Check[Concurrency]):
         return requests_per_second(
             case.number(derivation.requests),
             case.number(derivation.tokens),
-            case.number(derivation.first_token, "s"),
-            case.number(derivation.each_token, "s"),
+            case.number_in(derivation.first_token, "s"),
+            case.number_in(derivation.each_token, "s"),
         )
 
     def compared(self, derivation: Concurrency, case: Case) -> Iterator[str]:
