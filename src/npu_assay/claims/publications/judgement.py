@@ -91,7 +91,10 @@ def agrees(figure: Figure, recomputed: Value, within: Decimal | None) -> bool:
 
 
 def _unlike(case: Case, others: Iterator[str]) -> Iterator[Remark]:
-    """Like-for-like: what is compared was measured in one environment and with one workload."""
+    """Like-for-like: what is compared was measured in one environment and with one workload.
+
+    An entry without an environment was not measured: it is a workload, a data set, a setting.
+    """
     entries, ours = case.publication.entries, case.entry
     environments = case.publication.environments
     for other in dict.fromkeys(others):

@@ -215,11 +215,12 @@ class Publication(Strict):
         return self
 
     def _fits(self, derivation: Derivation, place: Place) -> None:
-        for reference in derivation.figures():
-            self.find(reference, place.entry)
-        for reference in derivation.numbers():
+        numbers = set(derivation.numbers())
+        for reference in (*derivation.figures(), *derivation.numbers()):
             found = self.find(reference, place.entry)
-            if not isinstance(found.figure.value, Decimal):
+            if found == place:
+                raise ValueError(f"{found} would follow from itself")
+            if reference in numbers and not isinstance(found.figure.value, Decimal):
                 raise ValueError(f"{found} is no number: {found.figure.value!r}")
         entry = self.entries[place.entry]
         if isinstance(derivation, Layers | Weights) and entry.shape is None:

@@ -121,6 +121,12 @@ def test_the_published_ones_are_found_by_name() -> None:
             id="no such environment",
         ),
         pytest.param(
+            'by = "layers" }',
+            'by = "same", of = "layers" }',
+            ":46: .*derived by same: on.layers would follow from itself",
+            id="from itself",
+        ),
+        pytest.param(
             'shape = "tiny"', 'shape = "huge"', ":38: entries.on.shape: no 'huge'", id="no such shape"
         ),
         pytest.param(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from planted_publication import claim_of, claims_of, planted
+from pydantic import ValidationError
 
 from npu_assay.claims.publications.arithmetic import last_digit
 from npu_assay.claims.publications.derivations import Verdict
@@ -93,3 +94,29 @@ def test_a_changed_digit_is_found(name: str, place: Place, number: int) -> None:
     bad = claims_of(changed, str(place), way.by)[index]
     assert bad.verdict is Verdict.DIFFERS
     assert bad.contradicts
+
+
+#: Keys of a way that are references.
+REFERENCES = ("of", "against", "part", "whole", "tokens", "prompts", "latency")
+REFERENCES += ("requests", "first_token", "each_token")
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        pytest.param(
+            name,
+            f"entries/{place.entry}/figures/{place.name}/derived/{number}/{key}",
+            id=f"{place}-{number}-{key}",
+        )
+        for name, place, number in derived()
+        for key, value in place.figure.derived[number]
+        if key in REFERENCES and isinstance(value, str | tuple)
+    ],
+)
+def test_a_reference_that_leads_nowhere_is_refused(name: str, key: str) -> None:
+    _, entry, _, figure, _, number, reference = key.split("/")
+    way = planted(name).entries[entry].figures[figure].derived[int(number)]
+    nowhere = ["nowhere", "nowhere"] if isinstance(getattr(way, reference), tuple) else "nowhere"
+    with pytest.raises(ValidationError, match=f"entries.{entry}.figures.{figure}: derived by {way.by}: no "):
+        planted(name, {key: nowhere})
