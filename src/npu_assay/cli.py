@@ -15,6 +15,7 @@ COMMANDS = {
     "archive": "npu_assay.commands.archive:archive",
     "build": "npu_assay.commands.build:build",
     "cann": "npu_assay.commands.cann:cann",
+    "claims": "npu_assay.commands.claims:claims",
     "device": "npu_assay.commands.device:device",
     "doctor": "npu_assay.commands.doctor:doctor",
     "emulator": "npu_assay.commands.emulator:emulator",

@@ -38,8 +38,6 @@ absent = "why"              # the emulator goes without
 """
 
 import hashlib
-import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -53,11 +51,11 @@ from pydantic import (
     Strict,
     StringConstraints,
     Tag,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
+from npu_assay.environment.toml_files import read_toml
 from npu_assay.environment.toml_lines import line_of
 from npu_assay.errors import UnusableError, UsageError
 from npu_assay.project import ENVIRONMENTS
@@ -293,48 +291,13 @@ def load_lock(name: str = DEFAULT_ENVIRONMENT, folder: Path = ENVIRONMENTS) -> L
             f"no environment {name!r}; there is {', '.join(lock_names(folder)) or 'none'} in {folder}"
         )
     path = folder / f"{name}.toml"
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read: {error.strerror}") from error
-    try:
-        text = data.decode()
-        content = LockFile.model_validate(tomllib.loads(text))
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{path}:{line}: not TOML: not UTF-8: {error.reason}") from error
-    except tomllib.TOMLDecodeError as error:
-        place = _TOML_PLACE.search(str(error))
-        line = int(place[1]) if place and place[1] else text.count("\n")
-        raise UsageError(f"{path}:{line}: not TOML: {_TOML_PLACE.sub('', str(error))}") from error
-    except RecursionError as error:  # tomllib's own, of arrays in arrays
-        raise UsageError(f"{path}: not a lock: nested too deeply") from error
-    except ValidationError as error:
-        raise UsageError(_first_problem(path, text, error)) from error
+    content, data, text = read_toml(path, LockFile, "a lock")
     if content.name != name:
         line = line_of(text, ["name"])
         raise UsageError(f"{path}:{line}: name is {content.name!r}, expected the file's own, {name!r}")
     lock = Lock(path=path, sha256=hashlib.sha256(data).hexdigest(), content=content)
     _check_requirements(lock, text)
     return lock
-
-
-#: Where tomllib says that it stopped; at the end of the file it says no number.
-_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
-#: pydantic's own words for a choice or a dictionary's key, which stand in `loc` beside the names.
-_NO_NAME = re.compile(r"<component>|<absent>|\[key\]|literal\[.*\]")
-
-
-def _first_problem(path: Path, text: str, error: ValidationError) -> str:
-    problems = error.errors()
-    first = problems[0]
-    keys = tuple(str(key) for key in first["loc"] if not _NO_NAME.fullmatch(str(key)))
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    message = first["msg"].removeprefix("Value error, ")
-    where = f"{'.'.join(keys)}: " if keys and not message.startswith("components.") else ""
-    if message.startswith("components."):  # a rule about several of them names the one itself
-        keys = tuple(message.partition(":")[0].partition(" ")[0].split("."))
-    return f"{path}:{line_of(text, keys)}: {where}{message}{more}"
 
 
 def _check_requirements(lock: Lock, text: str) -> None:

@@ -13,6 +13,8 @@ FOLDER = Path(__file__).parent
 
 #: Name of the schema -> the model that is printed. A command with a --json of its own adds a line.
 MODELS = {
+    "claims-check": "npu_assay.claims.publications.report:ClaimsReport",
+    "claims-list": "npu_assay.claims.publications.report:ClaimsList",
     "device-health": "npu_assay.device.reports:DeviceHealth",
     "device-list": "npu_assay.device.reports:DeviceList",
     "device-map": "npu_assay.device.reports:DeviceMapReport",
@@ -21,10 +23,11 @@ MODELS = {
     "env-diff": "npu_assay.environment.difference:LockDifference",
     "fetched": "npu_assay.environment.fetched:Fetched",
     "lock": "npu_assay.environment.lock:LockFile",
+    "publication": "npu_assay.claims.publications.model:Publication",
 }
 
 #: Those that people write and npu-assay reads: what has a default may be left out.
-READ = ("lock",)
+READ = ("lock", "publication")
 
 
 def schema_file(name: str) -> Path:

@@ -76,7 +76,7 @@ def refuse_lost_references(calls: int = CALLS) -> None:
     """
     import torch
 
-    cure = f"it was compiled for another torch than {torch.__version__}: build vllm-ascend from source for this one"
+    cure = f"it was compiled for another torch than {torch.__version__}: build it from source for this one"
 
     tensors = (torch.ones(2, 8, device="npu"), torch.zeros(2, 8).pin_memory(), torch.tensor([[0, 1]]))
     before = [sys.getrefcount(tensor) for tensor in tensors]
