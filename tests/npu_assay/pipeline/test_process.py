@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import is_alive
 
 from npu_assay.pipeline.process import End, Limits, run_to_log
 
@@ -23,13 +24,6 @@ def run(tmp_path: Path, program: str, limits: Limits = QUICK, **options):
         **options,
     )
     return ended, log.read_bytes()
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def pids_in(log: bytes) -> list[int]:
