@@ -6,7 +6,7 @@ from npu_assay.environment.lock import UNVERIFIED, Component
 from npu_assay.environment.requirements import read_pins
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
-from npu_assay.source.location import GitRef, parse_url
+from npu_assay.source.location import GitRef
 
 #: What a run needs the sources of, too: for its tests, patches on it, and a module that is rebuilt.
 _TESTED = "vllm-ascend"
@@ -72,7 +72,8 @@ def artefacts(variant: Variant, architecture: str) -> Artefacts:
         if component.source == "emulated":
             continue
         if component.source == "git":
-            in_git.append(InGit(name, _ref(component)))
+            assert component.git_ref is not None, "as the lock's model sees to"
+            in_git.append(InGit(name, component.git_ref))
             continue
         sha256 = component.artefact_sha256(architecture)
         if sha256 is None:
@@ -101,12 +102,6 @@ def _artefact(name: str, component: Component, architecture: str, sha256: str, *
         is_sdist=is_sdist,
         file=file_name(name, component, architecture) if component.source == "vendor-index" else None,
     )
-
-
-def _ref(component: Component) -> GitRef:
-    assert component.repository is not None, "as the lock's model sees to"
-    assert component.commit is not None, "as the lock's model sees to"
-    return GitRef(parse_url(component.repository), component.commit)
 
 
 def file_name(name: str, component: Component, architecture: str) -> str:

@@ -59,6 +59,7 @@ from npu_assay.environment.toml_files import read_toml
 from npu_assay.environment.toml_lines import line_of
 from npu_assay.errors import UnusableError, UsageError
 from npu_assay.project import ENVIRONMENTS
+from npu_assay.source.location import GitRef, parse_url
 
 Architecture = Literal["x86_64", "aarch64"]
 Kind = Literal["emulated", "hardware"]
@@ -140,6 +141,13 @@ class Component(_Strict):
     def pins(self) -> dict[str, Any]:
         """What is installed: every field but words and addresses, and but what the emulator has instead."""
         return self.model_dump(exclude={"deviation", "download", "notes", "emulated"}, exclude_none=True)
+
+    @property
+    def git_ref(self) -> GitRef | None:
+        """The commit in its repository, where both are named."""
+        if self.repository is None or self.commit is None:
+            return None
+        return GitRef(parse_url(self.repository), self.commit)
 
     def artefact_sha256(self, architecture: str) -> str | None:
         """The sha256 of what is installed on that architecture, or "unverified"; None where there is none."""

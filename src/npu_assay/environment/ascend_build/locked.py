@@ -8,7 +8,7 @@ from npu_assay.digest import sha256_of
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.pip import run_pip
 from npu_assay.errors import UnusableError, UsageError
-from npu_assay.source.location import GitRef, Location, Sdist, parse_url
+from npu_assay.source.location import GitRef, Location, Sdist
 from npu_assay.source.offline import take_repositories
 from npu_assay.source.patches import Patch
 from npu_assay.source.tree import SourceTree, Wanted, make_tree
@@ -59,12 +59,12 @@ def locked_location(environment: Environment) -> Location:
     component = environment.variant.component(DISTRIBUTION)
     if "sdist" in component.sha256:
         return Sdist(locked_sdist(environment))
-    if component.repository is None or component.commit is None:
+    if component.git_ref is None:
         raise UnusableError(
             f"{environment.lock.path}: components.{DISTRIBUTION} has no sha256.sdist and no repository, so no"
             " sources to test or to patch"
         )
-    return GitRef(parse_url(component.repository), component.commit)
+    return component.git_ref
 
 
 def locked_sdist(environment: Environment) -> Path:
