@@ -23,6 +23,7 @@ from npu_assay.environment import sdist_metadata
 from npu_assay.environment.artefacts import Artefact, ByHand, InGit, artefacts
 from npu_assay.environment.fetched import LISTING, FetchedFile, read_fetched, write_fetched
 from npu_assay.environment.lock import UNVERIFIED
+from npu_assay.environment.pip import pip_command
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError, UsageError
 from npu_assay.logged import pip_error, run_logged
@@ -205,14 +206,14 @@ def _download(group: Sequence[Artefact], variant: Variant, architecture: str, sc
     log, wanted = scratch.with_name(".fetch.log"), scratch.with_name(".fetch.requirements.txt")
     wanted.write_text("".join(f"{artefact.requirement}\n" for artefact in group))
     run_logged(
-        [
-            *(sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download"),
-            *("--no-deps", "--require-hashes", "--no-build-isolation", "--dest", str(scratch)),
+        pip_command(
+            sys.executable,
+            *("download", "--no-deps", "--require-hashes", "--no-build-isolation", "--dest", str(scratch)),
             *("--implementation", "cp", "--python-version", variant.lock.python),
             *(f"--platform={tag}" for tag in platforms(architecture)),
             *(f"--no-binary={artefact.name}" for artefact in group if artefact.is_sdist),
             *("-r", str(wanted)),
-        ],
+        ),
         log,
         doing=f"fetching {_named(group)}: pip download",
         variables=os.environ | {"PYTHONPATH": str(Path(sdist_metadata.__file__).parent)},

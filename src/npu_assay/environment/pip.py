@@ -7,6 +7,11 @@ from npu_assay.environment.folder import VenvFolder
 from npu_assay.logged import pip_error, run_logged
 
 
+def pip_command(python: Path | str, *arguments: str) -> list[str]:
+    """The command of a Python's pip: it neither asks questions nor looks for a newer pip."""
+    return [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
+
+
 def pip_install(
     environment: VenvFolder,
     step: str,
@@ -42,7 +47,7 @@ def run_pip(
 ) -> None:
     """Run the environment's pip. Raises UnusableError with its error, which `telling` finds, and the log."""
     run_logged(
-        [str(environment.python), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments],
+        pip_command(environment.python, *arguments),
         log,
         doing=doing,
         variables={**environment.build_variables(), **environment.pip_variables(), **(extra or {})},

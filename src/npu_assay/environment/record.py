@@ -42,6 +42,12 @@ def digest_of(content: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
+def record_row(path: str, content: bytes | None = None) -> str:
+    """A row with its line feed; without `content` its hash and size are left open, as installers may."""
+    quoted = '"' + path.replace('"', '""') + '"' if any(c in path for c in ',"\r\n') else path
+    return f"{quoted},,\n" if content is None else f"{quoted},sha256={digest_of(content)},{len(content)}\n"
+
+
 def parse_record(text: str, where: str) -> tuple[RecordedFile, ...]:
     """The rows of a RECORD. Raises UsageError, with the row, for anything that is none.
 

@@ -25,7 +25,7 @@ from npu_assay.environment.ascend_build.overlay import BYTE_CODE, require_packag
 from npu_assay.environment.ascend_build.preflight import check, may_download
 from npu_assay.environment.ascend_build.soc import Soc, choose_soc, read_known_socs
 from npu_assay.environment.ascend_build.toolchain import Toolchain, find_toolchain
-from npu_assay.environment.ascend_build.variables import work_variables
+from npu_assay.environment.ascend_build.variables import setup_variables, work_variables
 from npu_assay.environment.ascend_build.wheels import (
     build_wheel,
     install_wheel,
@@ -181,9 +181,7 @@ class HardwareBuild:
         return {
             **self.toolchain.variables,
             **work_variables(work),
-            SOC_VARIABLE: self.soc.name,
-            "COMPILE_CUSTOM_KERNELS": "0",
-            "SETUPTOOLS_SCM_PRETEND_VERSION": self.tree.record.version,
+            **setup_variables(self.soc.name, self.tree.record.version, compiles=False),
         }
 
 

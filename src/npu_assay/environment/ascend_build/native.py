@@ -23,7 +23,7 @@ from npu_assay.environment.ascend_build.preflight import (
 from npu_assay.environment.ascend_build.soc import WITH_KERNELS, Soc
 from npu_assay.environment.ascend_build.toolchain import Toolchain
 from npu_assay.environment.ascend_build.torch_cmake import torch_for_cmake
-from npu_assay.environment.ascend_build.variables import work_variables
+from npu_assay.environment.ascend_build.variables import setup_variables, work_variables
 from npu_assay.environment.ascend_build.wheels import (
     Member,
     build_wheel,
@@ -146,9 +146,7 @@ class Native:
             **work_variables(work),
             **torch_for_cmake(self.environment, work / "torch"),
             **({HCCL_VARIABLE: str(header)} if header else {}),
-            "SOC_VERSION": self.soc.name,
-            "COMPILE_CUSTOM_KERNELS": "1",
-            "SETUPTOOLS_SCM_PRETEND_VERSION": self.tree.record.version,
+            **setup_variables(self.soc.name, self.tree.record.version, compiles=True),
         }
 
 

@@ -4,18 +4,18 @@ setup.py compiles nothing with COMPILE_CUSTOM_KERNELS=0, and writes _build_info.
 same (vllm-ascend's setup.py: custom_build_info, get_version).
 """
 
-import csv
 import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
 from npu_assay.environment.ascend_build.locked import DISTRIBUTION
+from npu_assay.environment.ascend_build.variables import setup_variables
 from npu_assay.environment.ascend_build.wheels import build_error
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.installed import installed
 from npu_assay.environment.pip import run_pip
-from npu_assay.environment.record import digest_of
+from npu_assay.environment.record import record_row
 from npu_assay.errors import AssayError, UnusableError
 from npu_assay.source.native import PACKAGE, is_compiled
 from npu_assay.source.tree import SourceTree
@@ -44,11 +44,7 @@ def build_python(environment: Environment, tree: SourceTree, site: Path, *, soc:
             log=log,
             telling=build_error,
             doing=f"building {DISTRIBUTION} {tree.record.version}: pip install",
-            extra={
-                "COMPILE_CUSTOM_KERNELS": "0",
-                "SOC_VERSION": soc,
-                "SETUPTOOLS_SCM_PRETEND_VERSION": tree.record.version,
-            },
+            extra=setup_variables(soc, tree.record.version, compiles=False),
         )
     except UnusableError as error:  # the tree's fault, not the environment's
         raise AssayError(str(error)) from error
@@ -94,18 +90,14 @@ def put_over(site: Path, names: Iterable[str], origin: Path) -> None:
 def write_record(site: Path) -> None:
     """Write vllm-ascend's RECORD: every file in `site`, which holds nothing else."""
     record = dist_info(site) / "RECORD"
-    own = record.relative_to(site).as_posix()
     files = sorted(path for path in site.rglob("*") if path.is_file() and path != record)
-    with record.open("w", newline="") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        for path in files:
-            content, name = path.read_bytes(), path.relative_to(site).as_posix()
-            # As installers do: byte code is made again by whoever likes.
-            made = path.suffix == ".pyc"
-            writer.writerow(
-                [name, "", ""] if made else [name, f"sha256={digest_of(content)}", str(len(content))]
-            )
-        writer.writerow([own, "", ""])
+    rows = [
+        # As installers do: byte code is made again by whoever likes.
+        record_row(path.relative_to(site).as_posix(), None if path.suffix == ".pyc" else path.read_bytes())
+        for path in files
+    ]
+    rows.append(record_row(record.relative_to(site).as_posix()))
+    record.write_bytes("".join(rows).encode())
 
 
 def dist_info(site: Path) -> Path:

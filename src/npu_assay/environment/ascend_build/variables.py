@@ -76,6 +76,15 @@ def work_variables(work: Path) -> dict[str, str]:
     }
 
 
+def setup_variables(soc: str, version: str, *, compiles: bool) -> dict[str, str]:
+    """What upstream's setup.py and setuptools-scm ask for: the chip, the version, and whether to compile."""
+    return {
+        "SOC_VERSION": soc,
+        "COMPILE_CUSTOM_KERNELS": str(int(compiles)),
+        "SETUPTOOLS_SCM_PRETEND_VERSION": version,
+    }
+
+
 def jobs(base: Mapping[str, str] = os.environ, available_mib: int | None = None) -> int:
     """How many compilers setup.py starts at once: MAX_JOBS, else as many as cores and memory allow.
 

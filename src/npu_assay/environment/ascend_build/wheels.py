@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npu_assay.environment.folder import VenvFolder
-from npu_assay.environment.record import digest_of
+from npu_assay.environment.pip import pip_command
+from npu_assay.environment.record import record_row
 from npu_assay.errors import AssayError, UnusableError
 from npu_assay.logged import pip_error, run_logged
 from npu_assay.source.native import is_compiled
@@ -38,10 +39,11 @@ def build_wheel(
     """
     try:
         run_logged(
-            [
-                *(str(venv.python), "-m", "pip", "--disable-pip-version-check", "--no-input", "wheel", "-v"),
-                *("--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(into), str(tree)),
-            ],
+            pip_command(
+                venv.python,
+                *("wheel", "-v", "--no-deps", "--no-build-isolation", "--no-index"),
+                *("--wheel-dir", str(into), str(tree)),
+            ),
             log,
             doing=doing,
             variables=variables,
@@ -148,21 +150,14 @@ def _platform_wheel(data: bytes, tag: str) -> bytes:
 
 
 def _record(members: Iterable[Member], record: str) -> bytes:
-    rows = sorted(f"{_quoted(m.name)},sha256={digest_of(m.data)},{len(m.data)}\n" for m in members)
-    return ("".join(rows) + f"{record},,\n").encode()
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\r\n') else name
+    rows = sorted(record_row(member.name, member.data) for member in members)
+    return "".join([*rows, record_row(record)]).encode()
 
 
 def install_wheel(venv: VenvFolder, wheel: Path, site: Path, variables: Mapping[str, str], log: Path) -> None:
     """Have pip install one wheel into `site`, a folder for PYTHONPATH. Raises UnusableError as pip says."""
     run_logged(
-        [
-            *(str(venv.python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"),
-            *("--no-deps", "--no-index", "--target", str(site), str(wheel)),
-        ],
+        pip_command(venv.python, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel)),
         log,
         doing=f"installing {wheel.name}",
         variables=variables,
