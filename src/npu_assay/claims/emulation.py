@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from npu_assay.cann.versions import EMULATED
 from npu_assay.claims.case import Case
-from npu_assay.claims.identity import IDENTITY, STAGE, says_emulated
+from npu_assay.claims.rules.identity import IDENTITY, STAGE, says_emulated
 
 
 def sign_of_emulation(case: Case) -> str | None:

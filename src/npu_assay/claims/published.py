@@ -1,19 +1,19 @@
 """The rules for an archive, by pipeline; a published result is what one of them reproduces."""
 
-from npu_assay.claims.artefacts import ArtefactsRule
-from npu_assay.claims.cann import CannRule
-from npu_assay.claims.cpu_tokens import CpuTokensRule
-from npu_assay.claims.health import HealthRule
-from npu_assay.claims.identity import IdentityRule
-from npu_assay.claims.offload_rounds import OffloadRoundsRule
-from npu_assay.claims.protocol import ProtocolRule
-from npu_assay.claims.pytest_stages import PytestRule
 from npu_assay.claims.rule import Rule
-from npu_assay.claims.source import SourceRule
-from npu_assay.claims.stages import StagesRule
-from npu_assay.claims.static_checks import CompileallRule, RuffRule
-from npu_assay.claims.unit_tests import UnitTestsRule
-from npu_assay.claims.versions import VersionsRule
+from npu_assay.claims.rules.artefacts import ArtefactsRule
+from npu_assay.claims.rules.cann import CannRule
+from npu_assay.claims.rules.cpu_tokens import CpuTokensRule
+from npu_assay.claims.rules.health import HealthRule
+from npu_assay.claims.rules.identity import IdentityRule
+from npu_assay.claims.rules.offload_rounds import OffloadRoundsRule
+from npu_assay.claims.rules.protocol import ProtocolRule
+from npu_assay.claims.rules.pytest_stages import PytestRule
+from npu_assay.claims.rules.source import SourceRule
+from npu_assay.claims.rules.stages import StagesRule
+from npu_assay.claims.rules.static_checks import CompileallRule, RuffRule
+from npu_assay.claims.rules.unit_tests import UnitTestsRule
+from npu_assay.claims.rules.versions import VersionsRule
 
 _COMPONENTS = ("torch", "torch-npu", "triton-ascend", "vllm", "vllm-ascend")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from npu_assay.claims.case import Case, Mode
 from npu_assay.claims.emulation import sign_of_emulation
 from npu_assay.claims.findings import Evidence, Finding, Result
-from npu_assay.claims.integrity import IntegrityRule
 from npu_assay.claims.published import RULES_OF_PIPELINE
 from npu_assay.claims.rule import apply_rules
+from npu_assay.claims.rules.integrity import IntegrityRule
 from npu_assay.errors import AssayError, UsageError
 from npu_assay.evidence.archive import Archive, special_files
 

@@ -21,7 +21,7 @@ from offload_archive import (
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
-from npu_assay.claims.offload_rounds import reusable_tokens
+from npu_assay.claims.rules.offload_rounds import reusable_tokens
 from npu_assay.claims.verdict import verify
 from npu_assay.evidence.manifest import ModelRecord, StageStatus
 

@@ -3,7 +3,7 @@
 import pytest
 
 from npu_assay.claims.published import RULES_OF_PIPELINE
-from npu_assay.claims.stages import StagesRule
+from npu_assay.claims.rules.stages import StagesRule
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
 from npu_assay.project import PIPELINES
 

@@ -11,9 +11,9 @@ from pydantic import Field, ValidationError
 
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
-from npu_assay.claims.pytest_summary import SUMMARY_HOLDS, find_summary
 from npu_assay.claims.rule import Rule
-from npu_assay.claims.versions import loaded_path
+from npu_assay.claims.rules.pytest_summary import SUMMARY_HOLDS, find_summary
+from npu_assay.claims.rules.versions import loaded_path
 from npu_assay.errors import UsageError
 from npu_assay.evidence.junit import Outcome, TestCase, read_pytest_junit
 from npu_assay.project import SUITES

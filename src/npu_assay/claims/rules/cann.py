@@ -9,9 +9,9 @@ from npu_assay.cann.discovery import Places
 from npu_assay.cann.files.install_info import InstallInfo
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
-from npu_assay.claims.identity import IDENTITY, PROCESS_MAP, identity_line
-from npu_assay.claims.identity import STAGE as VERSIONS_STAGE
 from npu_assay.claims.rule import Rule
+from npu_assay.claims.rules.identity import IDENTITY, PROCESS_MAP, identity_line
+from npu_assay.claims.rules.identity import STAGE as VERSIONS_STAGE
 from npu_assay.evidence.cann_files import LISTING, KeptFiles, Role, read_file, read_kept
 
 #: Libraries of one part alone. Any other is the toolkit's, or one that the driver ships too (libc_sec).

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
-from npu_assay.claims.pytest_summary import SUMMARY_HOLDS, find_summary
 from npu_assay.claims.rule import Rule
+from npu_assay.claims.rules.pytest_summary import SUMMARY_HOLDS, find_summary
 from npu_assay.evidence.junit import Outcome, read_pytest_junit
 
 
