@@ -1,8 +1,11 @@
 """Rules: one class a family of claims, with a version that changes when its judgement does."""
 
+import re
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 from npu_assay.claims.case import Case
@@ -55,4 +58,11 @@ def apply_rules(rules: Iterable[Rule], case: Case) -> list[Finding]:
             message = f"the rule broke: {type(error).__name__}: {error}"
             found.append(Finding(rule.id, Result.FAIL, message, traceback=traceback.format_exc()))
         findings += found or [rule.failed("the rule found nothing to judge")]
-    return findings
+    root = case.archive.root
+    return [replace(finding, message=without_root(finding.message, root)) for finding in findings]
+
+
+def without_root(message: str, root: Path) -> str:
+    """The message with names inside of the archive in place of paths: it must not change when that moves."""
+    path = rf"(?<![\w./-]){re.escape(str(root.absolute()))}"
+    return re.sub(rf"{path}(?![\w./-])", "ARCHIVE", re.sub(rf"{path}/", "", message))

@@ -16,12 +16,15 @@ from planted_model import plant_model
 from planted_npu_smi import a2_answers, plant_npu_smi
 
 from npu_assay.cann.tree import CannTree
+from npu_assay.claims.case import Mode
+from npu_assay.claims.findings import Result
 from npu_assay.commands import run as run_module
 from npu_assay.environment.ascend_build.request import RunSource
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 from npu_assay.evidence.manifest import FileRecord, read_manifest
 from npu_assay.project import ROOT
+from npu_assay.report.derived import judge
 from npu_assay.source.location import Folder
 from npu_assay.source.tree import Wanted, make_tree
 
@@ -274,6 +277,15 @@ def test_exit_codes(assay, capsys, program, arguments, code, line):
     assert subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=assay.out).returncode == 0
 
 
+@pytest.mark.parametrize("arguments", [(), ("--stage", "assay")], ids=["whole", "partial"])
+def test_a_run_leaves_its_statement(assay, arguments):
+    assert assay.run(*arguments) == 0
+    verdict = judge(assay.out, Mode.EMULATED)
+    assert [one.result for one in verdict.findings if one.rule == "derived/1"] == [Result.PASS]
+    (assay.out / "statement.intoto.json").unlink()
+    assert judge(assay.out, Mode.EMULATED).result is Result.FAIL
+
+
 def test_a_setting_reaches_the_manifest(assay):
     assert assay.run("--set", "one.rounds=5") == 0
     assert read_manifest(assay.out / "manifest.json").stage("one").settings == {"rounds": 5}
@@ -404,5 +416,6 @@ def test_a_full_disk_is_exit_4_and_one_line(assay, capsys):
         assert "No space left on device" in error
         assert error.count("\n") == 1
         assert subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=assay.out).returncode == 0
+        assert (assay.out / "statement.intoto.json").is_file()
     finally:
         subprocess.run(["umount", str(disk)], check=True)
