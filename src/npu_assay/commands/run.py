@@ -40,6 +40,7 @@ from npu_assay.pipeline.interruption import interruptible
 from npu_assay.pipeline.progress import progress_on
 from npu_assay.pipeline.runner import Runner, RunPlan
 from npu_assay.pipeline.selection import apply_settings, choose_stages
+from npu_assay.pipeline.shards import read_shard
 from npu_assay.pipeline.summary import exit_code_of, summary_line, summary_table
 from npu_assay.printable import printable
 from npu_assay.project import PIPELINES
@@ -65,6 +66,12 @@ DEFAULT_PIPELINE = "kv-offload"
     multiple=True,
     metavar="NAME",
     help="Run only this stage, without those it needs; repeatable. The archive records what was not run.",
+)
+@click.option(
+    "--shard",
+    "shard_text",
+    metavar="I/N",
+    help="Run only the I-th of N parts that take about the same time; `archive merge` joins them.",
 )
 @click.option(
     "--model",
@@ -93,6 +100,7 @@ def run(
     lock_name: str,
     wanted: str,
     stages: tuple[str, ...],
+    shard_text: str | None,
     model_folder: Path | None,
     source: str | None,
     patches: tuple[Path, ...],
@@ -107,7 +115,8 @@ def run(
     """
     pipeline_file = find_pipeline(pipeline_name, PIPELINES)
     pipeline, pipeline_sha256 = load_pipeline(pipeline_file)
-    chosen = choose_stages(pipeline, stages)
+    shard = None if shard_text is None else read_shard(shard_text)
+    chosen = choose_stages(pipeline, stages, shard)
     settings = apply_settings(pipeline, assignments)
     lock = load_lock(lock_name)
     _check_pipeline(lock, pipeline_name)
@@ -146,6 +155,7 @@ def run(
                 environment=_record_of(environment.variant, environment.site_packages),
                 chosen=chosen,
                 settings=settings,
+                shard=shard,
                 device=device_record(kind, taken),
                 locks=taken.descriptors,
                 source=of_run.tree.record,
