@@ -12,6 +12,9 @@ from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding, Result
 from npu_assay.errors import AssayError
 
+#: Of one rule. An archive of another's making may have a million bad rows.
+MOST_FINDINGS = 10_000
+
 
 class Rule(ABC):
     """A family of claims about an archive. Every rule reports all that it finds, not the first."""
@@ -45,12 +48,15 @@ class Rule(ABC):
 
 
 def apply_rules(rules: Iterable[Rule], case: Case) -> list[Finding]:
-    """All findings of all rules. A rule that raises, or finds nothing, is a failed finding."""
+    """All findings of all rules. A rule that raises, or finds nothing or far too much, has a failed one."""
     findings: list[Finding] = []
     for rule in rules:
         found: list[Finding] = []
         try:
             for finding in rule.check(case):
+                if len(found) == MOST_FINDINGS:
+                    found.append(rule.failed(f"more than {MOST_FINDINGS} findings; the others are left out"))
+                    break
                 found.append(finding)
         except AssayError as error:  # bad input, described for the user
             found.append(rule.failed(str(error)))
