@@ -80,6 +80,10 @@ class Archive:
     def stage_log(self, stage: str) -> Path:
         return self.root / "stages" / f"{stage}.log"
 
+    def stage_inputs(self, stage: str) -> Path:
+        """The models and datasets that the stage read."""
+        return self.root / "stages" / f"{stage}.inputs.json"
+
     def plog(self, stage: str) -> Path:
         """CANN's logs of a stage that failed."""
         return self.root / "plog" / stage

@@ -22,7 +22,8 @@ from npu_assay.commands import run as run_module
 from npu_assay.environment.ascend_build.request import RunSource
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
-from npu_assay.evidence.manifest import FileRecord, read_manifest
+from npu_assay.evidence.manifest import read_manifest
+from npu_assay.evidence.record import FileRecord
 from npu_assay.project import ENVIRONMENTS, ROOT
 from npu_assay.report.derived import judge
 from npu_assay.source.location import Folder
