@@ -257,7 +257,7 @@ class Runner:
             return None
 
     def _finish(self, project: ProjectRecord) -> Manifest:
-        """Write manifest.json, junit.xml and SHA256SUMS."""
+        """Write junit.xml, manifest.json and SHA256SUMS, in this order."""
         archives.remove(self._archive.work)
         manifest = Manifest(
             pipeline=PipelineRecord(name=self._plan.pipeline.name, sha256=self._plan.pipeline_sha256),
@@ -275,9 +275,9 @@ class Runner:
             interrupted=self._interrupted,
             stages=tuple(self._records.values()),
         )
-        write_manifest(self._archive.manifest, manifest)
         emulated = " (EMULATED)" if manifest.device.kind == "emulated" else ""
         write_junit(self._archive.junit, manifest.pipeline.name + emulated, map(_junit_case, manifest.stages))
+        write_manifest(self._archive.manifest, manifest)
         archives.seal(self._archive)
         return manifest
 
