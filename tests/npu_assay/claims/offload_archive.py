@@ -314,6 +314,19 @@ class OffloadArchive:
         return verify(self.root, mode)
 
 
+def to_hardware(offload: OffloadArchive) -> None:
+    """As if the run had been on an NPU."""
+    offload.change_manifest(device=device_of("hardware"))
+    for name in ("environment.json", "stages/versions-and-paths.log"):
+        offload.replace(name, IDENTITY, "hardware V100R001C10SPC001B250")
+    for folder in ("device", "device/after"):
+        offload.replace(f"{folder}/npu-smi-info.txt", "9.0.0.EMULATED", "25.5.1")
+    offload.write_cann(CANN_FILES_OF_HARDWARE)
+    builds = {"cann": "V100R001C10SPC001B250", "cann-ops": "V100R001C10SPC001B250", "nnal": "9.0.0.B160"}
+    offload.change_manifest(environment=offload.manifest.environment.model_copy(update={"builds": builds}))
+    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
+
+
 Change = Callable[[OffloadArchive], object]
 
 
