@@ -3,6 +3,7 @@
 Judged in formal mode, which is what such a forger is after; and in that of an emulated run.
 """
 
+import re
 from collections.abc import Callable
 from itertools import combinations
 
@@ -22,6 +23,8 @@ def _manifest(forged: Forged) -> None:
         lock = manifest["environment"]
         lock["absent"] = {}
         lock["builds"] = {"cann": BUILD, "cann-ops": BUILD, "nnal": "9.0.0.B160"}
+        for stage in manifest["stages"]:
+            stage["command"] = ["npu" if word == "emulated" else word for word in stage["command"]]
 
     forged.edit_manifest(edit)
 
@@ -60,9 +63,11 @@ def _cann(forged: Forged) -> None:
 
 
 def _npu_smi(forged: Forged) -> None:
-    for name in forged.names("device/**/npu-smi*.txt"):
-        if b"EMULATED" in forged.read(name):
-            forged.replace(name, "9.0.0.EMULATED", "25.5.1         ")
+    """Versions keep their width in the table; names and serial numbers become others."""
+    for name in forged.names("device/**/*"):
+        for pattern, other in ((r"(?i)[.+]emulated", " " * 9), ("(?i)emulated", "Ascend")):
+            if re.search(pattern.encode(), forged.read(name)):
+                forged.substitute(name, pattern, other, count=0)
 
 
 def _rows(forged: Forged) -> None:
