@@ -1,7 +1,7 @@
 """What the rules look at: the archive's raw files, and in which mode they are judged."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
@@ -47,7 +47,7 @@ class Case:
 
     archive: Archive
     mode: Mode
-    checkout: Checkout = Checkout()
+    checkout: Checkout = field(default_factory=Checkout)
 
     @cached_property
     def manifest(self) -> Manifest:
