@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from npu_assay.claims.checkout import Checkout
+from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.findings import Evidence
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive
@@ -41,7 +41,7 @@ class Case:
 
     archive: Archive
     mode: Mode
-    checkout: Checkout = Checkout()
+    checkout: Checkout = OWN
 
     @cached_property
     def manifest(self) -> Manifest:

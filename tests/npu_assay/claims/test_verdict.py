@@ -4,7 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
-from offload_archive import CANN_FILES_OF_HARDWARE, IDENTITY, OffloadArchive, device_of, messages, round_row
+from offload_archive import IDENTITY, messages, round_row, to_hardware
+from planted_run import device_of
 
 from npu_assay.claims import verdict as verdict_module
 from npu_assay.claims.case import Case, Mode
@@ -16,19 +17,6 @@ from npu_assay.commands.archive import archive as archive_command
 from npu_assay.commands.verify import verify as verify_command
 from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import PipelineRecord, StageStatus
-
-
-def to_hardware(offload: OffloadArchive) -> None:
-    """As if the run had been on an NPU."""
-    offload.change_manifest(device=device_of("hardware"))
-    for name in ("environment.json", "stages/versions-and-paths.log"):
-        offload.replace(name, IDENTITY, "hardware V100R001C10SPC001B250")
-    for folder in ("device", "device/after"):
-        offload.replace(f"{folder}/npu-smi-info.txt", "9.0.0.EMULATED", "25.5.1")
-    offload.write_cann(CANN_FILES_OF_HARDWARE)
-    builds = {"cann": "V100R001C10SPC001B250", "cann-ops": "V100R001C10SPC001B250", "nnal": "9.0.0.B160"}
-    offload.change_manifest(environment=offload.manifest.environment.model_copy(update={"builds": builds}))
-    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
 
 
 def test_a_good_emulated_archive_passes_in_emulated_mode_and_says_what_it_is(offload):
@@ -78,17 +66,16 @@ def test_formal_mode_takes_no_run_whose_health_check_was_skipped(offload):
 def test_formal_mode_refuses_what_nobody_knows_by_its_hash(offload):
     to_hardware(offload)
     assert offload.verdict(Mode.FORMAL).result is Result.PASS
-    environment = offload.manifest.environment.model_copy(update={"unverified": ("cann", "nnal")})
-    offload.change_manifest(environment=environment)
+    offload.use_lock(lambda text: text.replace(f'"{"a" * 64}"', '"unverified"'))
     verdict = offload.verdict(Mode.FORMAL)
     assert [message.partition(";")[0] for message in messages(verdict, Result.FAIL)] == [
-        "artefacts/1: cann: the lock cann900-vllm018 had no sha256 for it",
-        "artefacts/1: nnal: the lock cann900-vllm018 had no sha256 for it",
+        f"artefacts/1: {name}: the lock cann900-vllm018 had no sha256 for it"
+        for name in ("cann", "cann-ops", "nnal")
     ]
     assert "npu-assay env lock cann900-vllm018 --record FILE" in messages(verdict, Result.FAIL)[0]
     limited = offload.verdict(Mode.LIMITED)
     assert messages(limited, Result.FAIL) == []
-    assert sum("only formal mode asks for it" in m for m in messages(limited, Result.NOT_APPLICABLE)) == 2
+    assert sum("only formal mode asks for it" in m for m in messages(limited, Result.NOT_APPLICABLE)) == 3
 
 
 HARDWARE = "hardware V100R001C10SPC001B250"
