@@ -4,18 +4,22 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
-from planted_run import LOCK, PIPELINE, Places, changed_checkout, manifest_of, settings_of
+from planted_run import LOCK, PIPELINE, Places, changed_checkout, manifest_of, settings_of, stage_names
+from planted_run import device_of as device_of
 
 from npu_assay.claims.case import Mode
-from npu_assay.claims.checkout import OWN
+from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import Verdict, verify
 from npu_assay.environment.lock import UNVERIFIED
 from npu_assay.evidence.archive import Archive, create_archive, seal
 from npu_assay.evidence.manifest import StageStatus, write_manifest
 from npu_assay.evidence.run_junit import render_run_junit
+from npu_assay.report.derived import derive
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import native_parts
 from npu_assay.source.record import PatchRecord, SourceRecord
@@ -28,6 +32,7 @@ LOCKED = {"torch": "2.9.0", "torch-npu": "2.9.0.post2", "triton-ascend": "3.2.0"
 LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0"}
 LOADED = LOCKED | {"torch": "2.9.0+cpu"}
 MODULES = {name: name.replace("-", "_") for name in LOCKED} | {"triton-ascend": "triton"}
+STAGES = stage_names()
 SETTINGS = settings_of("native-high-level")
 #: Of the run's vllm-ascend: name -> content.
 TREE = {
@@ -324,18 +329,27 @@ class OffloadArchive:
         self.archive.junit.write_bytes(render_run_junit(self.manifest))
         seal(self.archive)
 
+    def derive(self) -> None:
+        """Seal, and write what is derived."""
+        self.seal()
+        derive(self.root, self.checkout)
+
     def verdict(self, mode: Mode = Mode.EMULATED) -> Verdict:
         self.seal()
         return verify(self.root, mode, self.checkout)
 
 
+@cache
+def recorded_checkout() -> Checkout:
+    """A checkout in whose lock somebody has recorded every hash, as formal mode wants it."""
+    recorded = f'"{"a" * 64}"'
+    return changed_checkout(Path(mkdtemp()), OWN, lambda text: text.replace(f'"{UNVERIFIED}"', recorded))
+
+
 def to_hardware(offload: OffloadArchive) -> None:
     """As if the run had been on an NPU, in an environment all of whose hashes are recorded."""
     hardware = Places("hardware")
-    recorded = f'"{"a" * 64}"'
-    offload.checkout = changed_checkout(
-        offload.root.parent / "recorded", OWN, lambda text: text.replace(f'"{UNVERIFIED}"', recorded)
-    )
+    offload.checkout = recorded_checkout()
     offload.manifest = manifest_of("hardware", offload.checkout).model_copy(
         update={"source": offload.manifest.source}
     )

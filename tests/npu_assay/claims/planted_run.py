@@ -30,6 +30,11 @@ SECONDS = 20.0
 ARCHIVE, PROJECT = "/home/me/runs/1", "/home/me/npu-assay"
 
 
+def stage_names() -> tuple[str, ...]:
+    """Of the pipeline."""
+    return tuple(load_pipeline(OWN.pipeline(PIPELINE))[0].stage_names)
+
+
 def settings_of(stage: str) -> dict[str, Setting]:
     """The defaults that the pipeline gives the stage."""
     pipeline, _ = load_pipeline(OWN.pipeline(PIPELINE))

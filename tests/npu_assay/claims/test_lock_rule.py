@@ -32,7 +32,7 @@ def loaded_and_locked(offload: OffloadArchive) -> None:
 FAULTS: dict[str, tuple[Change, str]] = {
     "no lock": (
         lambda o: (o.root / LOCK).unlink(),
-        "lock/1: no inputs/lock.toml: nobody knows what the run was made from manifest.json:9",
+        "lock/1: no inputs/lock.toml: nobody knows what the run was made from manifest.json:10",
     ),
     "another lock than the manifest's": (
         lambda o: o.replace(LOCK, "disk_mib = 3100", "disk_mib = 3101"),
