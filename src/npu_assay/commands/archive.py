@@ -1,9 +1,10 @@
-"""`npu-assay archive`: checksums of run archives."""
+"""`npu-assay archive`: checksums of run archives, and archives made of archives."""
 
 from pathlib import Path
 
 import click
 
+from npu_assay.commands.archive_merge import merge
 from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import check as check_sums
 from npu_assay.evidence.archive import open_archive, seal
@@ -14,7 +15,10 @@ _ARCHIVE = click.argument("folder", metavar="ARCHIVE", type=click.Path(path_type
 
 @click.group()
 def archive() -> None:
-    """Write and check the checksums of a run archive."""
+    """Write and check the checksums of a run archive; join archives."""
+
+
+archive.add_command(merge)
 
 
 @archive.command()

@@ -28,6 +28,25 @@ class Archive:
         return self.root / "manifest.json"
 
     @property
+    def merged(self) -> Path:
+        """Which shards it was joined from, in an archive that has no manifest.json of its own."""
+        return self.root / "merged.json"
+
+    @property
+    def is_merged(self) -> bool:
+        return self.merged.is_file()
+
+    @property
+    def shards(self) -> Path:
+        """The archives of a merged one."""
+        return self.root / "shards"
+
+    @property
+    def pipeline(self) -> Path:
+        """The pipeline file that the run was made from."""
+        return self.root / "inputs" / "pipeline.toml"
+
+    @property
     def sums(self) -> Path:
         return self.root / "SHA256SUMS"
 
@@ -115,7 +134,7 @@ def open_archive(root: Path) -> Archive:
     archive = Archive(root)
     if not root.is_dir():
         raise UsageError(f"{root}: no such folder; name the folder of a run archive")
-    if not archive.manifest.is_file():
+    if not (archive.manifest.is_file() or archive.is_merged):
         raise UsageError(f"{root}: no manifest.json, so no run archive, or a run that never ended")
     return archive
 
@@ -156,9 +175,7 @@ def check(archive: Archive) -> list[Discrepancy]:
 
     Raises UsageError when SHA256SUMS is missing or malformed.
     """
-    if not archive.sums.is_file():
-        raise UsageError(f"{archive.sums}: missing; write it with `npu-assay archive sums {archive.root}`")
-    listed = parse_sums(archive.sums.read_bytes(), str(archive.sums))
+    listed = read_sums(archive)
     special = {path.relative_to(archive.root).as_posix() for path in special_files(archive.root)}
     present = _sealed(archive)
     problems = [Discrepancy(name, "not a regular file; an archive holds nothing else") for name in special]
@@ -177,6 +194,13 @@ def check(archive: Archive) -> list[Discrepancy]:
         if found != expected:
             problems.append(Discrepancy(name, f"changed: sha256 is {found}, SHA256SUMS says {expected}"))
     return sorted(problems, key=str)
+
+
+def read_sums(archive: Archive) -> dict[str, str]:
+    """The archive's SHA256SUMS. Raises UsageError when it is missing or malformed."""
+    if not archive.sums.is_file():
+        raise UsageError(f"{archive.sums}: missing; write it with `npu-assay archive sums {archive.root}`")
+    return parse_sums(archive.sums.read_bytes(), str(archive.sums))
 
 
 def _sealed(archive: Archive) -> set[str]:

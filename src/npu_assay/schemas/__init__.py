@@ -23,6 +23,7 @@ MODELS = {
     "env-diff": "npu_assay.environment.difference:LockDifference",
     "fetched": "npu_assay.environment.fetched:Fetched",
     "lock": "npu_assay.environment.lock:LockFile",
+    "merged": "npu_assay.evidence.merged.record:MergedRecord",
     "publication": "npu_assay.claims.publications.model:Publication",
     "statement": "npu_assay.report.statement:Statement",
 }

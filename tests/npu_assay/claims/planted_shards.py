@@ -1,0 +1,48 @@
+"""Good archives of an emulated kv-offload run that was divided, as `run --shard` would leave them."""
+
+import hashlib
+from pathlib import Path
+
+from offload_archive import OffloadArchive
+
+from npu_assay.evidence.atomic import folder_beside
+from npu_assay.evidence.manifest import PipelineRecord, ShardRecord, StageStatus
+from npu_assay.evidence.merged.merge import merge
+from npu_assay.pipeline.definition import load_pipeline
+from npu_assay.pipeline.shards import stages_of_shard
+from npu_assay.project import PIPELINES
+
+_PIPELINE = PIPELINES / "kv-offload.toml"
+
+
+def plant_shard(root: Path, index: int, count: int) -> OffloadArchive:
+    """One shard; `seal` it when it is as it should be."""
+    offload = OffloadArchive(root)
+    shard = ShardRecord(index=index, count=count)
+    pipeline, sha256 = load_pipeline(_PIPELINE)
+    assert hashlib.sha256(_PIPELINE.read_bytes()).hexdigest() == sha256
+    offload.write("inputs/pipeline.toml", _PIPELINE.read_text())
+    offload.change_manifest(shard=shard, pipeline=PipelineRecord(name=pipeline.name, sha256=sha256))
+    own = stages_of_shard(pipeline, shard)
+    for stage in pipeline.stage_names:
+        if stage not in own:
+            offload.remove_stage(stage, StageStatus.NOT_RUN, f"not a stage of shard {shard}")
+    if "native-high-level" not in own:
+        for path in offload.archive.results.iterdir():
+            path.unlink()
+    return offload
+
+
+def plant_shards(folder: Path, count: int = 2) -> list[OffloadArchive]:
+    """All of them, sealed: the folders `1`, `2`, ..."""
+    shards = [plant_shard(folder / str(index), index, count) for index in range(1, count + 1)]
+    for shard in shards:
+        shard.seal()
+    return shards
+
+
+def merged(shards: list[OffloadArchive], root: Path) -> Path:
+    """The merged archive of these, without what is derived from it."""
+    with folder_beside(root) as folder:
+        merge([shard.root for shard in shards], folder)
+    return root
