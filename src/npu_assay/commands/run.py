@@ -1,5 +1,6 @@
 """`npu-assay run`: the main job."""
 
+import hashlib
 import os
 import shlex
 import sys
@@ -31,7 +32,7 @@ from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
 from npu_assay.environment.prune import needed
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UnusableError, UsageError
-from npu_assay.evidence.archive import Archive, create_archive, discard
+from npu_assay.evidence.archive import Archive, create_archive, discard, write_inputs
 from npu_assay.evidence.manifest import EnvironmentRecord, Manifest, StageStatus
 from npu_assay.model.folder import check_model
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
@@ -114,7 +115,7 @@ def run(
     the device or the disk can't be used.
     """
     pipeline_file = find_pipeline(pipeline_name, PIPELINES)
-    pipeline, pipeline_sha256 = load_pipeline(pipeline_file)
+    pipeline, pipeline_data = load_pipeline(pipeline_file)
     shard = None if shard_text is None else read_shard(shard_text)
     chosen = choose_stages(pipeline, stages, shard)
     settings = apply_settings(pipeline, assignments)
@@ -140,6 +141,7 @@ def run(
         console.print(f"device: {why}", highlight=False, soft_wrap=True)
         say_model(console, model)
         with _discarded_on_failure(archive):
+            write_inputs(archive, lock.data, pipeline_data)
             install(environment, progress)
             of_run = run_source(request, named, environment, progress.note)
             environment = of_run.environment
@@ -151,7 +153,7 @@ def run(
             console.print(dies_line(taken), highlight=False, soft_wrap=True)
             plan = RunPlan(
                 pipeline=pipeline,
-                pipeline_sha256=pipeline_sha256,
+                pipeline_sha256=hashlib.sha256(pipeline_data).hexdigest(),
                 environment=_record_of(environment.variant, environment.site_packages),
                 chosen=chosen,
                 settings=settings,

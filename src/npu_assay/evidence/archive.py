@@ -59,6 +59,16 @@ class Archive:
         return self.root / "environment.json"
 
     @property
+    def lock(self) -> Path:
+        """The lock of the run's environment, as it was read."""
+        return self.root / "inputs" / "lock.toml"
+
+    @property
+    def pipeline(self) -> Path:
+        """The pipeline file, as it was read."""
+        return self.root / "inputs" / "pipeline.toml"
+
+    @property
     def device(self) -> Path:
         return self.root / "device"
 
@@ -88,6 +98,10 @@ class Archive:
 
     def stage_log(self, stage: str) -> Path:
         return self.root / "stages" / f"{stage}.log"
+
+    def stage_inputs(self, stage: str) -> Path:
+        """The models and datasets that the stage read."""
+        return self.root / "stages" / f"{stage}.inputs.json"
 
     def plog(self, stage: str) -> Path:
         """CANN's logs of a stage that failed."""
@@ -127,6 +141,13 @@ def create_archive(root: Path) -> Archive:
             f"{root}: no archive can be written here ({error.strerror}); choose another folder with --out"
         ) from error
     return archive
+
+
+def write_inputs(archive: Archive, lock: bytes, pipeline: bytes) -> None:
+    """Keep the bytes of which the manifest has the sha256."""
+    archive.lock.parent.mkdir()
+    archive.lock.write_bytes(lock)
+    archive.pipeline.write_bytes(pipeline)
 
 
 def open_archive(root: Path) -> Archive:
