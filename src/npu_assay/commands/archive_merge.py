@@ -67,4 +67,5 @@ def _table(record: MergedRecord) -> Table:
 
 def _host(shard: JoinedShard) -> str:
     host = shard.host
-    return f"{host.system}, {host.kernel}, {host.machine}, {host.cpus} CPUs"
+    told = "" if host.id is None else f", id {host.id[:8]}"
+    return f"{host.system}, {host.kernel}, {host.machine}, {host.cpus} CPUs{told}"

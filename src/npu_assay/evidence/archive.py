@@ -42,11 +42,6 @@ class Archive:
         return self.root / "shards"
 
     @property
-    def pipeline(self) -> Path:
-        """The pipeline file that the run was made from."""
-        return self.root / "inputs" / "pipeline.toml"
-
-    @property
     def sums(self) -> Path:
         return self.root / "SHA256SUMS"
 

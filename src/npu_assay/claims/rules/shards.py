@@ -64,4 +64,5 @@ class ShardsRule(Rule):
 
 def _ran(part: Part) -> str:
     host = part.manifest.host
-    return f"{part.shard} on {host.system}, {host.kernel}, {host.machine} ran {', '.join(part.ran)}"
+    told = "" if host.id is None else f", id {host.id[:8]},"
+    return f"{part.shard} on {host.system}, {host.kernel}, {host.machine}{told} ran {', '.join(part.ran)}"

@@ -93,6 +93,10 @@ def _model(part: Part) -> object:
     return None if model is None else model.model_dump(mode="json", exclude={"path"})
 
 
+def _loaded(part: Part) -> object:
+    return {name: package.version for name, package in (part.manifest.loaded or {}).items()}
+
+
 def _chips(part: Part) -> object:
     return sorted({die.name for die in part.manifest.device.dies if die.name is not None})
 
@@ -106,6 +110,7 @@ _SAME: dict[str, _Told] = {
     "the settings": lambda part: {stage.name: stage.settings for stage in part.manifest.stages},
     "the kind of device": lambda part: part.manifest.device.kind,
     "the chip": _chips,
+    "what was loaded": _loaded,
     "the CANN that was loaded": lambda part: part.cann_identity,
     "npu-assay": lambda part: part.manifest.project.model_dump(mode="json", exclude={"python"}),
 }

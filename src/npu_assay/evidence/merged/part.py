@@ -1,7 +1,6 @@
 """An archive that is one shard of a run, and what must be the same in all of them."""
 
 import hashlib
-import json
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, open_archive
+from npu_assay.evidence.document import read_document
 from npu_assay.evidence.manifest import Manifest, ShardRecord, StageRecord, StageStatus, read_manifest
 
 
@@ -35,9 +35,10 @@ class Part:
     def cann_identity(self) -> str:
         """Which CANN the run's processes had loaded, by its environment.json; empty where that says none."""
         try:
-            return str(json.loads(self.archive.environment.read_bytes())["cann_identity"])
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            facts = read_document(self.archive.environment, self.archive.environment.name)
+        except UsageError:
             return ""
+        return str(facts.get("cann_identity", ""))
 
 
 def read_part(root: Path, name: str) -> Part:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from npu_assay.digest import sha256_of
-from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import (
     HostRecord,
     Name,
@@ -18,23 +17,23 @@ from npu_assay.evidence.manifest import (
     ShardRecord,
     StageStatus,
     UtcTime,
-    first_problem,
 )
 from npu_assay.evidence.merged.part import Part
+from npu_assay.evidence.record import Record
+from npu_assay.evidence.strict_json import read_strictly
 from npu_assay.source.record import Sha256
-from npu_assay.strict import Strict
 
 
-class RanStage(Strict):
+class RanStage(Record):
     """A stage that a shard ran, or would have: none of another shard's."""
 
     name: Name
     status: StageStatus
-    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    seconds: Annotated[float, Field(ge=0)] | None
     """None when it was not started."""
 
 
-class JoinedShard(Strict):
+class JoinedShard(Record):
     """One shard of the merged archive."""
 
     folder: Annotated[str, Field(pattern=r"^shards/[0-9]+-of-[0-9]+$")]
@@ -52,7 +51,7 @@ class JoinedShard(Strict):
         return (self.finished - self.started).total_seconds()
 
 
-class MergedRecord(Strict):
+class MergedRecord(Record):
     """The whole of merged.json."""
 
     schema_version: Literal[1] = 1
@@ -103,9 +102,4 @@ def render_record(record: MergedRecord) -> bytes:
 
 def read_record(path: Path) -> MergedRecord:
     """Read merged.json. Raises UsageError that names the first thing which is wrong in it."""
-    try:
-        return MergedRecord.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read ({error.strerror})") from error
-    except ValidationError as error:
-        raise UsageError(f"{path}: {first_problem(error)}") from error
+    return read_strictly(path, str(path), MergedRecord)

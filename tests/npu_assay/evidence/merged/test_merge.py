@@ -13,6 +13,7 @@ from planted_shards import merged, plant_shard, plant_shards
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, check
 from npu_assay.evidence.atomic import folder_beside
+from npu_assay.evidence.loaded import LoadedRecord
 from npu_assay.evidence.manifest import DieRecord, ModelRecord, ProjectRecord, ShardRecord, StageStatus
 from npu_assay.evidence.merged.record import read_record
 from npu_assay.schemas import schema_file
@@ -143,6 +144,12 @@ REFUSED = {
             device=shard.manifest.device.model_copy(update={"dies": (CHIP,)})
         ),
         '{1} and {2} differ in the chip: [] and ["310P3"]',
+    ),
+    "another library of no component": (
+        lambda shard: shard.change_manifest(
+            loaded={"transformers": LoadedRecord(version="4.58.0", file="/x/transformers/__init__.py")}
+        ),
+        "{1} and {2} differ in what was loaded: transformers is nothing and 4.58.0",
     ),
     "another CANN": (
         lambda shard: shard.replace("environment.json", "EMULATED CANN 9.0.0", "EMULATED CANN 8.5.1"),
