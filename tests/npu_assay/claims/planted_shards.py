@@ -15,6 +15,18 @@ from npu_assay.project import PIPELINES
 _PIPELINE = PIPELINES / "kv-offload.toml"
 
 
+def own_stages(index: int, count: int = 2) -> list[str]:
+    """What that shard runs and no other, in the order of the pipeline: it depends on measured times."""
+    pipeline, _ = load_pipeline(_PIPELINE)
+    own = stages_of_shard(pipeline, ShardRecord(index=index, count=count))
+    return [stage.name for stage in pipeline.stage if stage.name in own and not stage.every_shard]
+
+
+def whose(stage: str) -> int:
+    """Which of two shards runs the stage."""
+    return next(index for index in (1, 2) if stage in own_stages(index))
+
+
 def plant_shard(root: Path, index: int, count: int) -> OffloadArchive:
     """One shard; `seal` it when it is as it should be."""
     offload = OffloadArchive(root)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from offload_archive import OffloadArchive, device_of, messages
-from planted_shards import merged, plant_shards
+from planted_shards import merged, own_stages, plant_shards, whose
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
@@ -52,19 +52,19 @@ def test_a_good_merged_archive_passes_and_says_which_host_ran_what(root):
     assert verdict.line.startswith("verdict: EMULATED pass (")
     (said,) = (line for line in messages(verdict, Result.PASS) if line.startswith("shards/1: "))
     assert said.startswith("shards/1: one run in 2 shards: 1/2 on ")
-    assert "ran cann, build, versions-and-paths, health, vllm-ascend-ut, unit, health-after; 2/2 on" in said
+    first = ", ".join(["cann", "build", "versions-and-paths", "health", *own_stages(1), "health-after"])
+    assert f"ran {first}; 2/2 on" in said
 
 
 def test_findings_name_the_shard_and_the_place_in_the_merged_archive(root):
     verdict = verify(root, Mode.EMULATED)
-    ruff = [
-        line for line in messages(verdict, Result.PASS) if line.startswith("stages/1: shards/2-of-2: ruff")
-    ]
-    assert ruff == [
-        "stages/1: shards/2-of-2: ruff: pass shards/2-of-2/manifest.json shards/2-of-2/stages/ruff.log"
-    ]
-    elsewhere = "stages/1: shards/1-of-2: ruff: not run, not a stage of shard 1/2; shards/2-of-2 ran it"
-    assert any(line.startswith(elsewhere) for line in messages(verdict, Result.NOT_APPLICABLE))
+    here, there = whose("ruff"), 3 - whose("ruff")
+    folder = f"shards/{here}-of-2"
+    (ruff,) = (line for line in messages(verdict, Result.PASS) if f": {folder}: ruff: pass" in line)
+    assert ruff.startswith("stages/")
+    assert ruff.endswith(f" {folder}/stages/ruff.log")
+    elsewhere = f"shards/{there}-of-2: ruff: not run, not a stage of shard {there}/2; {folder} ran it"
+    assert any(elsewhere in line for line in messages(verdict, Result.NOT_APPLICABLE))
 
 
 def test_one_shard_alone_is_no_published_result(root):
@@ -143,16 +143,18 @@ FORGED = {
     "another pipeline": (other_pipeline, "shards/2-of-2: inputs/pipeline.toml: sha256 is "),
     "other settings": (
         lambda forgery: forgery.change_stage(
-            1, "native-high-level", settings={"rounds": 2, "prompt_tokens": 300}
+            2, "native-high-level", settings={"rounds": 2, "prompt_tokens": 300}
         ),
-        "differ in the settings: native-high-level.rounds is 2 and 3",
+        "differ in the settings: native-high-level.rounds is 3 and 2",
     ),
     "a stage that none ran": (
-        lambda forgery: forgery.change_stage(2, "ruff", status=StageStatus.NOT_RUN, exit_code=None),
+        lambda forgery: forgery.change_stage(
+            whose("ruff"), "ruff", status=StageStatus.NOT_RUN, exit_code=None
+        ),
         "stage ruff was run by none",
     ),
     "a stage that both ran": (
-        lambda forgery: forgery.change_stage(1, "ruff", status=StageStatus.PASS, exit_code=0),
+        lambda forgery: forgery.change_stage(3 - whose("ruff"), "ruff", status=StageStatus.PASS, exit_code=0),
         "both ran stage ruff, which is one shard's",
     ),
     "an interrupted shard": (
@@ -188,7 +190,8 @@ def test_what_merge_refuses_fails_even_when_all_is_sealed_again(root, name):
 @pytest.mark.parametrize("seal_again", [False, True])
 def test_a_changed_byte_in_a_shard_is_found(root, seal_again):
     assert verify(root, Mode.EMULATED).result is Result.PASS
-    log = root / "shards/1-of-2/stages/unit.log"
+    folder = f"shards/{whose('unit')}-of-2"
+    log = root / folder / "stages/unit.log"
     log.write_text(log.read_text().replace("9 passed", "8 passed"))
     if seal_again:
         Forgery(root).seal()
@@ -196,9 +199,9 @@ def test_a_changed_byte_in_a_shard_is_found(root, seal_again):
     assert verdict.result is Result.FAIL
     integrity = [line for line in messages(verdict, Result.FAIL) if line.startswith("integrity/")]
     assert [line.split()[1] for line in integrity] == (
-        [] if seal_again else ["shards/1-of-2/stages/unit.log:", "shards/1-of-2:"]
+        [] if seal_again else [f"{folder}/stages/unit.log:", f"{folder}:"]
     )
-    assert any("shards/1-of-2/stages/unit.log" in line for line in messages(verdict, Result.FAIL))
+    assert any(f"{folder}/stages/unit.log" in line for line in messages(verdict, Result.FAIL))
 
 
 def test_a_link_in_a_shard_is_never_opened(root):
@@ -214,8 +217,9 @@ def test_a_link_in_a_shard_is_never_opened(root):
 def test_a_stage_that_fails_in_one_shard_fails_the_whole(tmp_path):
     shards: list[OffloadArchive] = plant_shards(tmp_path)
     assert verify(merged(shards, tmp_path / "good"), Mode.EMULATED).result is Result.PASS
-    shards[1].change_stage("ruff", status=StageStatus.FAIL, exit_code=1, reason="exit code 1")
-    shards[1].seal()
+    shard = shards[whose("ruff") - 1]
+    shard.change_stage("ruff", status=StageStatus.FAIL, exit_code=1, reason="exit code 1")
+    shard.seal()
     verdict = verify(merged(shards, tmp_path / "bad"), Mode.EMULATED)
     assert verdict.result is Result.FAIL
-    assert any("shards/2-of-2: ruff: fail" in line for line in messages(verdict, Result.FAIL))
+    assert any("-of-2: ruff: fail" in line for line in messages(verdict, Result.FAIL))

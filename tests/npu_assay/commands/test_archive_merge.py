@@ -4,7 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner, Result
-from planted_shards import plant_shards
+from planted_shards import plant_shards, whose
 
 from npu_assay.cli import cli
 from npu_assay.errors import UsageError
@@ -54,13 +54,14 @@ def test_merged_shards_say_who_ran_what_and_pass(shards, tmp_path):
 def test_a_merged_archive_that_fails_is_exit_1_and_is_there(shards, tmp_path):
     good = assay("archive", "merge", *(shard.root for shard in shards), "--out", tmp_path / "good")
     assert good.exit_code == 0
-    shards[1].change_stage("ruff", status=StageStatus.FAIL, exit_code=1, reason="exit code 1")
-    shards[1].seal()
-    derive(shards[1].root)
+    shard = shards[whose("ruff") - 1]
+    shard.change_stage("ruff", status=StageStatus.FAIL, exit_code=1, reason="exit code 1")
+    shard.seal()
+    derive(shard.root)
     out = tmp_path / "bad"
     done = assay("archive", "merge", *(shard.root for shard in shards), "--out", out)
     assert done.exit_code == 1
-    assert "stages/1: shards/2-of-2: ruff: fail, exit code 1\n" in done.output
+    assert f"shards/{whose('ruff')}-of-2: ruff: fail, exit code 1\n" in done.output
     assert f"each finding: npu-assay verify --mode emulated {out}\n" in done.output
     assert assay("verify", out, "--mode", "emulated").exit_code == 1
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft202012Validator
 from offload_archive import OffloadArchive, device_of, sha256
-from planted_shards import merged, plant_shard, plant_shards
+from planted_shards import merged, own_stages, plant_shard, plant_shards
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, check
@@ -173,12 +173,12 @@ REFUSED = {
         "{2}: the run was interrupted; run this shard again",
     ),
     "a stage that both ran": (
-        lambda shard: shard.change_stage("unit", status=StageStatus.PASS, exit_code=0),
-        "{1} and {2} both ran stage unit, which is one shard's",
+        lambda shard: shard.change_stage(own_stages(1)[0], status=StageStatus.PASS, exit_code=0),
+        f"{{1}} and {{2}} both ran stage {own_stages(1)[0]}, which is one shard's",
     ),
     "a stage that none ran": (
-        lambda shard: shard.remove_stage("ruff", StageStatus.NOT_RUN, "left out"),
-        "stage ruff was run by none: neither {1} nor {2}",
+        lambda shard: shard.remove_stage(own_stages(2)[0], StageStatus.NOT_RUN, "left out"),
+        f"stage {own_stages(2)[0]} was run by none: neither {{1}} nor {{2}}",
     ),
     "a check of the host left out": (
         lambda shard: shard.remove_stage("health", StageStatus.NOT_RUN, "left out"),
@@ -230,9 +230,9 @@ def test_a_missing_shard_is_refused(tmp_path):
 
 def test_a_shard_that_is_not_as_it_was_sealed_is_refused(shards, tmp_path):
     merged(shards, tmp_path / "good")
-    log = shards[1].archive.stage_log("ruff")
+    log = shards[1].archive.stage_log("health")
     log.write_text(log.read_text() + "\n")
-    refusal(shards, tmp_path, "{2}: not as it was sealed: stages/ruff.log: changed: sha256 is ")
+    refusal(shards, tmp_path, "{2}: not as it was sealed: stages/health.log: changed: sha256 is ")
     shards[1].archive.sums.unlink()
     refusal(shards, tmp_path, "{2}/SHA256SUMS: missing; write it with ")
 
