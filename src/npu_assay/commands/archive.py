@@ -8,7 +8,7 @@ from npu_assay.commands.archive_merge import merge
 from npu_assay.commands.archive_publish import publish, say_published
 from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import check as check_sums
-from npu_assay.evidence.archive import open_archive, seal
+from npu_assay.evidence.archive import open_archive, reading, seal, writing
 from npu_assay.evidence.publication.layout import Publication
 from npu_assay.report.derived import derive
 
@@ -32,8 +32,9 @@ def sums(folder: Path) -> None:
     Those that are there are replaced.
     """
     opened = open_archive(folder)
-    seal(opened)
-    verdict = derive(opened.root)
+    with writing(opened):
+        seal(opened)
+        verdict = derive(opened.root)
     click.echo(f"wrote {opened.sums}, and derived anew what says: {verdict.line}")
 
 
@@ -47,7 +48,8 @@ def check(folder: Path, published: bool) -> None:
     if published:
         say_published(Publication(folder))
         return
-    discrepancies = check_sums(open_archive(folder))
+    with reading(folder):
+        discrepancies = check_sums(open_archive(folder))
     for discrepancy in discrepancies:
         click.echo(discrepancy)
     if discrepancies:
