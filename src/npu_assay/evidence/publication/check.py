@@ -3,42 +3,57 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from npu_assay.digest import sha256_of
 from npu_assay.errors import AssayError, UsageError
-from npu_assay.evidence.archive import Archive, Discrepancy, check, special_files
+from npu_assay.evidence.archive import Archive, Discrepancy, check, reading
+from npu_assay.evidence.contents import contents_of, hash_files
 from npu_assay.evidence.manifest import read_manifest
 from npu_assay.evidence.merged.record import read_record
 from npu_assay.evidence.publication.layout import Publication, says_emulated, stage_logs
-from npu_assay.evidence.publication.publish import published_files
 from npu_assay.sums import parse_sums
 
 
 def check_published(publication: Publication) -> list[Discrepancy]:
-    """Every difference, by name. Raises UsageError where nothing is published, or SHA256SUMS is malformed."""
-    if not publication.logs.is_dir() or not publication.sums.is_file():
+    """Every difference, by name.
+
+    Raises UsageError where nothing is published, SHA256SUMS is malformed, or something is being published.
+    """
+    logs = publication.logs
+    if not logs.is_dir() or not publication.sums.is_file():
         raise UsageError(
             f"{publication.checkout}: no logs/ with a SHA256SUMS beside it; name a checkout in which"
             " archive publish has put an archive"
         )
-    special = [path.relative_to(publication.checkout).as_posix() for path in special_files(publication.logs)]
-    if special:  # nothing is opened then
-        return [Discrepancy(name, "not a regular file; an archive holds nothing else") for name in special]
-    listed = parse_sums(publication.sums.read_bytes(), str(publication.sums))
-    return [*_sums(publication, listed), *_archives(publication), *_logs(publication)]
+    with reading(logs):
+        contents = contents_of(logs)
+        if contents.special:  # nothing is opened then
+            problem = "not a regular file; an archive holds nothing else"
+            return [Discrepancy(f"{logs.name}/{name}", problem) for name in sorted(contents.special)]
+        listed = parse_sums(publication.sums.read_bytes(), str(publication.sums))
+        hashes = {f"{logs.name}/{name}": found for name, found in hash_files(logs, contents.sizes).items()}
+        return [
+            *_leftovers(publication),
+            *_sums(hashes, listed),
+            *_archives(publication),
+            *_logs(publication, hashes),
+        ]
 
 
-def _sums(publication: Publication, listed: Mapping[str, str]) -> Iterator[Discrepancy]:
-    present = {
-        path.relative_to(publication.checkout).as_posix(): path for path in published_files(publication)
-    }
+def _leftovers(publication: Publication) -> Iterator[Discrepancy]:
     if publication.staging.exists():
-        yield Discrepancy("logs/.publishing", "left by a publication that was ended; publish again")
-    for name in sorted(present.keys() | listed.keys()):
+        name = publication.staging.relative_to(publication.checkout).as_posix()
+        yield Discrepancy(name, "left by a publication that was ended; publish again")
+
+
+def _sums(hashes: Mapping[str, str | OSError], listed: Mapping[str, str]) -> Iterator[Discrepancy]:
+    for name in sorted(hashes.keys() | listed.keys()):
+        found = hashes.get(name)
         if name not in listed:
             yield Discrepancy(name, "not in SHA256SUMS")
-        elif name not in present:
+        elif found is None:
             yield Discrepancy(name, "in SHA256SUMS, but no file under logs/")
-        elif (found := sha256_of(present[name])) != listed[name]:
+        elif isinstance(found, OSError):
+            yield Discrepancy(name, f"can't be read ({found.strerror})")
+        elif found != listed[name]:
             yield Discrepancy(name, f"changed: sha256 is {found}, SHA256SUMS says {listed[name]}")
 
 
@@ -46,9 +61,8 @@ def _archives(publication: Publication) -> Iterator[Discrepancy]:
     for name, archive in publication.archives().items():
         try:
             for problem in check(archive):
-                yield Discrepancy(
-                    f"logs/{name}/{problem.name}", f"by the archive's own SHA256SUMS: {problem.problem}"
-                )
+                inside = f"logs/{name}/{problem.name}"
+                yield Discrepancy(inside, f"by the archive's own SHA256SUMS: {problem.problem}")
             if _kind(archive) == "emulated" and not says_emulated(name):
                 yield Discrepancy(f"logs/{name}", "was emulated, which its name does not say")
         except AssayError as error:
@@ -61,7 +75,7 @@ def _kind(archive: Archive) -> str:
     return read_manifest(archive.manifest).device.kind
 
 
-def _logs(publication: Publication) -> Iterator[Discrepancy]:
+def _logs(publication: Publication, hashes: Mapping[str, str | OSError]) -> Iterator[Discrepancy]:
     """The logs beside the archives are those of the archives, all of them and no others."""
     expected: dict[str, Path] = {}
     for name, archive in publication.archives().items():
@@ -69,11 +83,11 @@ def _logs(publication: Publication) -> Iterator[Discrepancy]:
             expected |= stage_logs(name, archive)
         except AssayError:
             continue  # said of the archive already
-    there = {path.name: path for path in publication.logs.glob("*") if path.is_file()}
-    for log in sorted(expected.keys() | there.keys()):
+    there = {path.name for path in publication.logs.glob("*") if path.is_file()}
+    for log in sorted(expected.keys() | there):
         if log not in expected:
             yield Discrepancy(f"logs/{log}", "the log of no archive under logs/")
         elif log not in there:
             yield Discrepancy(f"logs/{log}", f"missing; the archive has {expected[log].name}")
-        elif sha256_of(there[log]) != sha256_of(expected[log]):
+        elif hashes[f"logs/{log}"] != hashes[expected[log].relative_to(publication.checkout).as_posix()]:
             yield Discrepancy(f"logs/{log}", "not what the archive has")

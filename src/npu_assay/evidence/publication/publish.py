@@ -2,12 +2,11 @@
 
 import filecmp
 import shutil
-from pathlib import Path
 
-from npu_assay.digest import sha256_of
 from npu_assay.errors import UsageError
-from npu_assay.evidence.archive import Archive, remove
+from npu_assay.evidence.archive import Archive, remove, writing
 from npu_assay.evidence.atomic import write_atomically
+from npu_assay.evidence.contents import contents_of, hash_files
 from npu_assay.evidence.copy import copy_checked
 from npu_assay.evidence.publication.layout import Publication, stage_logs
 from npu_assay.sums import render_sums
@@ -19,10 +18,15 @@ def publish(archive: Archive, publication: Publication, name: str, *, replace: b
     """Copy the archive to logs/<name>, its stages' logs beside it, and write the checkout's SHA256SUMS.
 
     Whatever ends this on the way, the archive of that name is the old or the new one, and the next `publish`
-    puts right what is left. Raises UsageError for a name that is taken, in whatever way, and for an archive
-    that is not as it was sealed.
+    puts right what is left. Raises UsageError for a name that is taken, in whatever way, for an archive that
+    is not as it was sealed, and while another process publishes.
     """
     publication.logs.mkdir(exist_ok=True)
+    with writing(Archive(publication.logs)):
+        _publish(archive, publication, name, replace)
+
+
+def _publish(archive: Archive, publication: Publication, name: str, replace: bool) -> None:
     _take_back(publication)
     target = publication.archive(name).root
     if target.exists() and not replace:
@@ -78,16 +82,13 @@ def _write_logs(publication: Publication) -> None:
 
 
 def _sums(publication: Publication) -> dict[str, str]:
-    return {
-        path.relative_to(publication.checkout).as_posix(): sha256_of(path)
-        for path in published_files(publication)
-    }
-
-
-def published_files(publication: Publication) -> list[Path]:
-    """Every file under logs/ but what is on its way there."""
-    return sorted(
-        path
-        for path in publication.logs.rglob("*")
-        if path.is_file() and not path.is_symlink() and publication.staging not in path.parents
-    )
+    """Of every file under logs/ but what is on its way there."""
+    staged = f"{publication.staging.name}/"
+    sizes = contents_of(publication.logs).sizes
+    sums: dict[str, str] = {}
+    for name, found in hash_files(publication.logs, sizes).items():
+        if isinstance(found, OSError):
+            raise found
+        if not name.startswith(staged):
+            sums[f"{publication.logs.name}/{name}"] = found
+    return sums

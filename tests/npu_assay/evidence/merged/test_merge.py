@@ -11,7 +11,7 @@ from offload_archive import OffloadArchive, device_of, sha256
 from planted_shards import merged, own_stages, plant_shard, plant_shards
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.archive import Archive, check
+from npu_assay.evidence.archive import Archive, check, writing
 from npu_assay.evidence.atomic import folder_beside
 from npu_assay.evidence.loaded import LoadedRecord
 from npu_assay.evidence.manifest import DieRecord, ModelRecord, ProjectRecord, ShardRecord, StageStatus
@@ -289,3 +289,9 @@ def test_a_failure_on_the_way_leaves_nothing(tmp_path):
     with pytest.raises(OSError, match="not empty"), folder_beside(tmp_path / "good"):
         pass
     assert [path.name for path in (tmp_path / "good").iterdir()] == ["file"]
+
+
+def test_a_shard_that_is_being_written_is_refused(shards, tmp_path):
+    merged(shards, tmp_path / "good")
+    with writing(shards[1].archive):
+        refusal(shards, tmp_path, "{2}: another npu-assay is writing to it; wait until that has ended")

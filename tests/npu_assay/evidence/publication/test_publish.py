@@ -8,7 +8,7 @@ from offload_archive import OffloadArchive
 from planted_shards import merged, plant_shards
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.archive import Archive, seal
+from npu_assay.evidence.archive import Archive, seal, writing
 from npu_assay.evidence.manifest import StageStatus
 from npu_assay.evidence.publication import publish as publish_module
 from npu_assay.evidence.publication.check import check_published
@@ -319,3 +319,20 @@ def test_a_consistent_lie_about_a_log_is_found(offload, publication):
     listing = publish_module.render_sums(publish_module._sums(publication))
     publication.sums.write_bytes(listing)
     assert problems(publication) == [f"logs/{NAME}-ruff.log: not what the archive has"]
+
+
+def test_two_publications_do_not_mix(offload, publication):
+    put(offload.archive, publication)
+    with writing(Archive(publication.logs)):
+        with pytest.raises(UsageError, match="logs: in use by another npu-assay"):
+            put(offload.archive, publication, "emulated-too")
+        with pytest.raises(UsageError, match="logs: another npu-assay is writing to it"):
+            check_published(publication)
+    assert problems(publication) == []
+
+
+def test_an_archive_that_is_being_written_is_not_published(offload, publication):
+    with writing(offload.archive), pytest.raises(UsageError, match="another npu-assay is writing to it"):
+        put(offload.archive, publication)
+    put(offload.archive, publication)
+    assert problems(publication) == []
