@@ -24,6 +24,7 @@ MODELS = {
     "fetched": "npu_assay.environment.fetched:Fetched",
     "lock": "npu_assay.environment.lock:LockFile",
     "manifest": "npu_assay.evidence.manifest:Manifest",
+    "merged": "npu_assay.evidence.merged.record:MergedRecord",
     "publication": "npu_assay.claims.publications.model:Publication",
     "stage-inputs": "npu_assay.evidence.stage_inputs:StageInputs",
     "statement": "npu_assay.report.statement:Statement",
