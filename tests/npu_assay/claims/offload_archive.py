@@ -22,6 +22,7 @@ from npu_assay.evidence.manifest import (
     write_manifest,
 )
 from npu_assay.evidence.provenance import host_record, project_record
+from npu_assay.report.derived import derive
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import native_parts
 from npu_assay.source.record import PatchRecord, SourceRecord
@@ -309,9 +310,27 @@ class OffloadArchive:
         write_manifest(self.archive.manifest, self.manifest)
         seal(self.archive)
 
+    def derive(self) -> None:
+        """Seal, and write what is derived."""
+        self.seal()
+        derive(self.root)
+
     def verdict(self, mode: Mode = Mode.EMULATED) -> Verdict:
         self.seal()
         return verify(self.root, mode)
+
+
+def to_hardware(offload: OffloadArchive) -> None:
+    """As if the run had been on an NPU."""
+    offload.change_manifest(device=device_of("hardware"))
+    for name in ("environment.json", "stages/versions-and-paths.log"):
+        offload.replace(name, IDENTITY, "hardware V100R001C10SPC001B250")
+    for folder in ("device", "device/after"):
+        offload.replace(f"{folder}/npu-smi-info.txt", "9.0.0.EMULATED", "25.5.1")
+    offload.write_cann(CANN_FILES_OF_HARDWARE)
+    builds = {"cann": "V100R001C10SPC001B250", "cann-ops": "V100R001C10SPC001B250", "nnal": "9.0.0.B160"}
+    offload.change_manifest(environment=offload.manifest.environment.model_copy(update={"builds": builds}))
+    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
 
 
 Change = Callable[[OffloadArchive], object]

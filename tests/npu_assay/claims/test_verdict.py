@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
-from offload_archive import CANN_FILES_OF_HARDWARE, IDENTITY, OffloadArchive, device_of, messages, round_row
+from offload_archive import IDENTITY, device_of, messages, round_row, to_hardware
 
 from npu_assay.claims import verdict as verdict_module
 from npu_assay.claims.case import Case, Mode
@@ -18,19 +18,6 @@ from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import PipelineRecord, StageStatus
 
 
-def to_hardware(offload: OffloadArchive) -> None:
-    """As if the run had been on an NPU."""
-    offload.change_manifest(device=device_of("hardware"))
-    for name in ("environment.json", "stages/versions-and-paths.log"):
-        offload.replace(name, IDENTITY, "hardware V100R001C10SPC001B250")
-    for folder in ("device", "device/after"):
-        offload.replace(f"{folder}/npu-smi-info.txt", "9.0.0.EMULATED", "25.5.1")
-    offload.write_cann(CANN_FILES_OF_HARDWARE)
-    builds = {"cann": "V100R001C10SPC001B250", "cann-ops": "V100R001C10SPC001B250", "nnal": "9.0.0.B160"}
-    offload.change_manifest(environment=offload.manifest.environment.model_copy(update={"builds": builds}))
-    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
-
-
 def test_a_good_emulated_archive_passes_in_emulated_mode_and_says_what_it_is(offload):
     verdict = offload.verdict()
     assert messages(verdict, Result.FAIL) == messages(verdict, Result.INCONCLUSIVE) == []
@@ -40,7 +27,7 @@ def test_a_good_emulated_archive_passes_in_emulated_mode_and_says_what_it_is(off
 
 
 def test_formal_is_the_default_and_refuses_an_emulated_archive_in_one_line(offload):
-    offload.seal()
+    offload.derive()
     refused = CliRunner().invoke(verify_command, [str(offload.root)])
     assert refused.exit_code == 1
     finding, line = refused.output.splitlines()
