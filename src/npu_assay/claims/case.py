@@ -1,14 +1,16 @@
 """What the rules look at: the archive's raw files, and in which mode they are judged."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from npu_assay.claims.checkout import Checkout
 from npu_assay.claims.findings import Evidence
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.bounded import chunks_of
+from npu_assay.evidence.json_places import JsonPlaces, Key
 from npu_assay.evidence.jsonlines import Row, read_rows
 from npu_assay.evidence.lines import lines_of
 from npu_assay.evidence.manifest import Manifest, StageStatus, read_manifest
@@ -45,11 +47,24 @@ class Case:
 
     archive: Archive
     mode: Mode
+    checkout: Checkout = field(default_factory=Checkout)
 
     @cached_property
     def manifest(self) -> Manifest:
         """Raises UsageError when there is none, or a malformed one."""
         return read_manifest(self.archive.manifest)
+
+    @cached_property
+    def _manifest_places(self) -> JsonPlaces:
+        return JsonPlaces.of(self.archive.manifest.read_bytes().decode(errors="replace"))
+
+    def in_manifest(self, *keys: Key) -> Evidence:
+        """Where manifest.json says that; of a stage, `stages` is followed by its name."""
+        if keys[:1] == ("stages",) and len(keys) > 1:
+            names = [stage.name for stage in self.manifest.stages]
+            position = names.index(str(keys[1])) if keys[1] in names else len(names)
+            keys = ("stages", position, *keys[2:])
+        return Evidence("manifest.json", self._manifest_places.line_of(*keys))
 
     def was_run(self, stage: str) -> bool:
         """Whether the stage ran to an end of its own, by its raw log as well as by the manifest.

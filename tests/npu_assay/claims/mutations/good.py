@@ -1,0 +1,55 @@
+"""The good archives: planted ones, and all that are published under logs/."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from offload_archive import OffloadArchive, to_hardware
+
+from mutations.mutation import EMULATED, HARDWARE
+from npu_assay.claims.case import Mode
+from npu_assay.project import ROOT
+
+
+@dataclass(frozen=True)
+class Good:
+    """An archive that verifies."""
+
+    name: str
+    kind: str
+    make: Callable[[Path], Path]
+    """Puts it at that path, which is not there yet, or says where it is already."""
+
+    @property
+    def mode(self) -> Mode:
+        """The strictest in which it passes."""
+        return Mode.EMULATED if self.kind == EMULATED else Mode.FORMAL
+
+
+def _planted(root: Path) -> Path:
+    offload = OffloadArchive(root)
+    offload.seal()
+    return root
+
+
+def _planted_hardware(root: Path) -> Path:
+    offload = OffloadArchive(root)
+    to_hardware(offload)
+    offload.seal()
+    return root
+
+
+def _published() -> list[Good]:
+    found = []
+    for manifest in sorted((ROOT / "logs").glob("*/manifest.json")):
+        kind = json.loads(manifest.read_bytes())["device"]["kind"]
+        found.append(Good(manifest.parent.name, kind, lambda _, folder=manifest.parent: folder))
+    return found
+
+
+GOOD = (
+    Good("planted", EMULATED, _planted),
+    Good("planted hardware", HARDWARE, _planted_hardware),
+    *_published(),
+)
