@@ -68,6 +68,7 @@ class ReportContent:
     @classmethod
     def of(cls, archive: Archive, verdict: Verdict) -> "ReportContent":
         """`verdict` is that in the archive's own mode. Never raises for what an archive holds."""
+        archive = Archive(archive.root.absolute())  # errors name files by it, which is cut off again
         rules = by_rule(archive.root, verdict.findings)
         # Links and pipes are never followed or opened; the integrity rule names them.
         runs = () if special_files(archive.root) else _runs(archive)

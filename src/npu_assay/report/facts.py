@@ -43,7 +43,7 @@ def facts(manifest: Manifest) -> tuple[Fact, ...]:
         Fact("Started", f"{manifest.started:%Y-%m-%d %H:%M:%S} UTC, took {took}", _interrupted(manifest)),
         Fact(
             "Host",
-            f"{host.system}, {host.machine}, {host.cpus} CPUs, {size(host.memory_bytes)}",
+            f"{host.system}, {host.machine}, {_number(host.cpus, 'CPU')}, {size(host.memory_bytes)}",
             (f"kernel {host.kernel}",),
         ),
         Fact("Run by", f"npu-assay {project.version}, Python {project.python}", (commit + changes,)),
@@ -60,17 +60,16 @@ def _source(source: SourceRecord) -> Fact:
         details.append(f"commit {source.commit}" + " and changes" * bool(source.dirty))
     if source.sha256 is not None:
         details.append(f"sha256 {source.sha256}")
-    details.append(f"{count(source.files)} files, tree sha256 {source.tree_sha256}")
+    details.append(f"{_number(source.files, 'file')}, tree sha256 {source.tree_sha256}")
     details += [f"patch {patch.name}, sha256 {patch.sha256}" for patch in source.patches]
-    patched = f" with {len(source.patches)} patches" if len(source.patches) > 1 else " with a patch"
-    return Fact("vllm-ascend", f"{source.version}{patched * bool(source.patches)}", tuple(details))
+    patched = f" with {_number(len(source.patches), 'patch', 'patches')}" if source.patches else ""
+    return Fact("vllm-ascend", f"{source.version}{patched}", tuple(details))
 
 
 def _device(device: DeviceRecord) -> Fact:
     dies = [f"{die.name or 'a die'}, {die.place}, bus {die.bus_id or 'unknown'}" for die in device.dies]
     names = sorted({die.name for die in device.dies if die.name})
-    number = f"{len(device.dies)} die{'s' * (len(device.dies) != 1)}"
-    text = f"{device.kind}: {number}" + (f" ({', '.join(names)})" if names else "")
+    text = f"{device.kind}: {_number(len(device.dies), 'die')}" + (f" ({', '.join(names)})" if names else "")
     if device.visible_devices is not None:
         dies.append(f"ASCEND_RT_VISIBLE_DEVICES={device.visible_devices}")
     return Fact("Device", text, tuple(dies))
@@ -81,7 +80,11 @@ def _model(model: ModelRecord | None) -> Fact:
         return Fact("Model", "the pipeline's own")
     total = size(sum(file.size for file in model.files.values()))
     text = f"{model.model_type}: {', '.join(model.architectures) or 'no architecture named'}"
-    return Fact("Model", text, (model.path, f"{len(model.files)} files, {total}"))
+    return Fact("Model", text, (model.path, f"{_number(len(model.files), 'file')}, {total}"))
+
+
+def _number(of: int, one: str, several: str = "") -> str:
+    return f"{count(of)} {one if of == 1 else several or one + 's'}"
 
 
 def departures(manifest: Manifest) -> tuple[Departure, ...]:

@@ -23,7 +23,7 @@ _DERIVER = re.compile(r'<meta name="generator" content="([^"]*)">')
 
 def render_html(archive: Archive, verdict: Verdict, deriver: Deriver) -> bytes:
     """The bytes of report.html."""
-    style = _STYLE.read_text()
+    style = _STYLE.read_text(encoding="utf-8")
     text = _template().render(
         content=ReportContent.of(archive, verdict),
         deriver=str(deriver),
