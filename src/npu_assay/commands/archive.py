@@ -6,7 +6,7 @@ import click
 
 from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import check as check_sums
-from npu_assay.evidence.archive import open_archive, seal
+from npu_assay.evidence.archive import open_archive, reading, seal, writing
 from npu_assay.report.derived import derive
 
 _ARCHIVE = click.argument("folder", metavar="ARCHIVE", type=click.Path(path_type=Path))
@@ -25,8 +25,9 @@ def sums(folder: Path) -> None:
     Those that are there are replaced.
     """
     opened = open_archive(folder)
-    seal(opened)
-    verdict = derive(opened.root)
+    with writing(opened):
+        seal(opened)
+        verdict = derive(opened.root)
     click.echo(f"wrote {opened.sums}, and derived anew what says: {verdict.line}")
 
 
@@ -34,7 +35,8 @@ def sums(folder: Path) -> None:
 @_ARCHIVE
 def check(folder: Path) -> None:
     """Compare ARCHIVE with its SHA256SUMS; exit 1 if they differ."""
-    discrepancies = check_sums(open_archive(folder))
+    with reading(folder):
+        discrepancies = check_sums(open_archive(folder))
     for discrepancy in discrepancies:
         click.echo(discrepancy)
     if discrepancies:

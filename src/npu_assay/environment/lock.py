@@ -244,8 +244,14 @@ class Lock:
     """A lock that was read and checked."""
 
     path: Path
-    sha256: str
+    data: bytes
+    """The file's."""
     content: LockFile
+
+    @property
+    def sha256(self) -> str:
+        """Of the file."""
+        return hashlib.sha256(self.data).hexdigest()
 
     @property
     def name(self) -> str:
@@ -303,7 +309,7 @@ def load_lock(name: str = DEFAULT_ENVIRONMENT, folder: Path = ENVIRONMENTS) -> L
     if content.name != name:
         line = line_of(text, ["name"])
         raise UsageError(f"{path}:{line}: name is {content.name!r}, expected the file's own, {name!r}")
-    lock = Lock(path=path, sha256=hashlib.sha256(data).hexdigest(), content=content)
+    lock = Lock(path=path, data=data, content=content)
     _check_requirements(lock, text)
     return lock
 

@@ -78,7 +78,7 @@ def judge(root: Path, mode: Mode) -> Verdict:
     verdict = verify(root, mode)
     if mode is Mode.FORMAL and verdict.emulated:
         return verdict  # refused, whatever is derived from it
-    own = verdict if mode is own_mode(root) else verify(root, own_mode(root))
+    own = verdict if mode is own_mode(root) else verify(root, own_mode(root), verdict)
     return verdict.with_findings(check_derived(Archive(root), own))
 
 
