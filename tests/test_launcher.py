@@ -47,7 +47,8 @@ ORDINARY = [
     *("bash", "cat", "dirname", "env", "flock", "head", "id", "mv", "readlink", "rm", "sed", "sh"),
     *("sha256sum", "tail"),
 ]
-COMPILING = ["c++", "g++", "cc", "ld", "cmake", "make", "git"]
+COMPILING = ["c++", "g++", "cc", "ld", "cmake", "make"]
+TESTING = ["git", "chromium"]
 
 
 REAL_PYTHON = f"{sys.base_prefix}/bin/python3.11"
@@ -110,7 +111,7 @@ def make_machine(folder: Path) -> Machine:
     (machine.root / "requirements-test.txt").write_text("# none\n")
     for module, name in (("small", "npu-assay"), ("pytest", "pytest")):
         (machine.root / f"{module}.py").write_text(MODULE.format(name=name))
-    for tool in [*ORDINARY, *COMPILING, "python3.11"]:
+    for tool in [*ORDINARY, *COMPILING, *TESTING, "python3.11"]:
         machine.has(tool)
     return machine
 
@@ -262,6 +263,7 @@ MISSING = [
     (["python3.11", "cmake"], "", "python3.11 python3.11-venv python3.11-dev cmake"),
     (["git"], "header", "git"),
     (["git"], "no header", "libgtest-dev git"),
+    (["chromium"], "header", "chromium"),
 ]
 
 

@@ -1,11 +1,12 @@
 """Signs of an emulated run. Any one of them is enough, so that no single lie makes it pass for hardware."""
 
-import json
 from collections.abc import Iterator
 
 from npu_assay.cann.versions import EMULATED
 from npu_assay.claims.case import Case
 from npu_assay.claims.rules.identity import IDENTITY, STAGE, says_emulated
+from npu_assay.errors import UsageError
+from npu_assay.evidence.document import read_document
 
 
 def sign_of_emulation(case: Case) -> str | None:
@@ -24,8 +25,8 @@ def _signs(case: Case) -> Iterator[str]:
             if line.text.startswith(IDENTITY) and says_emulated(line):
                 yield f"{line.evidence} says {line.text!r}"
     try:
-        identity = json.loads(case.archive.environment.read_bytes())["cann_identity"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        identity = read_document(case.archive.environment, "environment.json").get("cann_identity", "")
+    except UsageError:
         identity = ""
     if str(identity).upper().startswith("EMULATED"):
         yield f"environment.json says {identity!r}"

@@ -3,6 +3,11 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from npu_assay.printable import printable
+
+#: Characters of a message: what it quotes may be as long as its author liked.
+MOST_OF_A_MESSAGE = 2000
+
 
 class Result(StrEnum):
     """Of a finding and of a verdict. Inconclusive is never a pass; not applicable has its reason."""
@@ -37,3 +42,10 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     traceback: str = ""
     """Of an error in the rule itself."""
+
+    def __post_init__(self) -> None:
+        """Make the message one line: control characters and changes of direction in what it quotes show."""
+        message = printable(self.message[: MOST_OF_A_MESSAGE + 1])
+        if len(message) > MOST_OF_A_MESSAGE:
+            message = f"{message[:MOST_OF_A_MESSAGE]}… ({len(self.message)} characters)"
+        object.__setattr__(self, "message", message)

@@ -1,5 +1,6 @@
 """Judge an archive: every rule, all findings, one verdict."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,13 +8,14 @@ from npu_assay.claims.case import Case, Mode
 from npu_assay.claims.emulation import sign_of_emulation
 from npu_assay.claims.findings import Evidence, Finding, Result
 from npu_assay.claims.published import RULES_OF_PIPELINE
-from npu_assay.claims.rule import apply_rules
+from npu_assay.claims.rule import apply_rules, without_root
 from npu_assay.claims.rules.integrity import IntegrityRule
 from npu_assay.errors import AssayError, UsageError
 from npu_assay.evidence.archive import Archive, special_files
 
 _EXIT_CODES = {Result.PASS: 0, Result.FAIL: 1, Result.INCONCLUSIVE: 3}
 _VERDICT = "verdict/1"
+_MANIFEST = (Evidence("manifest.json"),)
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,25 @@ class Verdict:
         )
         return f"verdict: {' '.join([*marks, self.result])} ({counts}){worth}"
 
+    def with_findings(self, more: Iterable[Finding]) -> "Verdict":
+        """The verdict that takes these into account too."""
+        return _conclude(self.mode, self.emulated, [*self.findings, *more])
+
+
+def own_mode(root: Path) -> Mode:
+    """The mode in which derived files judge an archive: emulated at any sign of it, else formal."""
+    case = Case(Archive(root.absolute()), Mode.FORMAL)
+    if special_files(root):  # never opened
+        return Mode.FORMAL
+    try:
+        return Mode.FORMAL if sign_of_emulation(case) is None else Mode.EMULATED
+    except AssayError:
+        return Mode.FORMAL
+
 
 def verify(root: Path, mode: Mode) -> Verdict:
-    """Judge the archive at root. Raises UsageError when there is no archive."""
-    archive = Archive(root)
+    """Judge the archive at root by the rules. Raises UsageError when there is no archive."""
+    archive = Archive(root.absolute())
     if not (archive.manifest.exists() or archive.sums.exists()):
         raise UsageError(f"{root}: no manifest.json and no SHA256SUMS; name the folder of a run archive")
     case = Case(archive, mode)
@@ -58,7 +75,7 @@ def verify(root: Path, mode: Mode) -> Verdict:
     try:
         why = sign_of_emulation(case)
     except AssayError as error:  # without a manifest nothing but the checksums can be judged
-        unreadable = Finding(_VERDICT, Result.FAIL, str(error), (Evidence("manifest.json"),))
+        unreadable = Finding(_VERDICT, Result.FAIL, without_root(str(error), archive.root), _MANIFEST)
         return _conclude(mode, False, [*findings, unreadable])
     emulated = why is not None
     if mode is Mode.FORMAL and emulated:
@@ -69,11 +86,11 @@ def verify(root: Path, mode: Mode) -> Verdict:
         findings.append(Finding(_VERDICT, Result.FAIL, refusal))
     if emulated and case.manifest.device.kind != "emulated":
         contradiction = f"manifest.json says device kind {case.manifest.device.kind}, but {why}"
-        findings.append(Finding(_VERDICT, Result.FAIL, contradiction, (Evidence("manifest.json"),)))
+        findings.append(Finding(_VERDICT, Result.FAIL, contradiction, _MANIFEST))
     rules = RULES_OF_PIPELINE.get(case.manifest.pipeline.name)
     if rules is None:
         unknown = f"no published result is known for pipeline {case.manifest.pipeline.name}"
-        findings.append(Finding(_VERDICT, Result.INCONCLUSIVE, unknown, (Evidence("manifest.json"),)))
+        findings.append(Finding(_VERDICT, Result.INCONCLUSIVE, unknown, _MANIFEST))
     else:
         findings += apply_rules(rules, case)
     return _conclude(mode, emulated, findings)

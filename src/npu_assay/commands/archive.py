@@ -7,6 +7,7 @@ import click
 from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import check as check_sums
 from npu_assay.evidence.archive import open_archive, seal
+from npu_assay.report.derived import derive
 
 _ARCHIVE = click.argument("folder", metavar="ARCHIVE", type=click.Path(path_type=Path))
 
@@ -19,13 +20,14 @@ def archive() -> None:
 @archive.command()
 @_ARCHIVE
 def sums(folder: Path) -> None:
-    """Write SHA256SUMS over every file of ARCHIVE.
+    """Write SHA256SUMS over every file of ARCHIVE, and what is derived from them.
 
-    One that is there is replaced.
+    Those that are there are replaced.
     """
     opened = open_archive(folder)
     seal(opened)
-    click.echo(f"wrote {opened.sums}")
+    verdict = derive(opened.root)
+    click.echo(f"wrote {opened.sums}, and derived anew what says: {verdict.line}")
 
 
 @archive.command()

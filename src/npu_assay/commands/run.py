@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,8 @@ import click
 from rich.console import Console
 
 from npu_assay.cache import in_use
-from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.claims.published import RULES_OF_PIPELINE
-from npu_assay.claims.verdict import verify
 from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
 from npu_assay.commands.run_dies import device_record, dies_line, require_cann, taken_dies
@@ -32,7 +30,7 @@ from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
 from npu_assay.environment.prune import needed
 from npu_assay.environment.variant import Variant
-from npu_assay.errors import InconclusiveError, UsageError
+from npu_assay.errors import InconclusiveError, UnusableError, UsageError
 from npu_assay.evidence.archive import Archive, create_archive, discard
 from npu_assay.evidence.manifest import EnvironmentRecord, Manifest, StageStatus
 from npu_assay.model.folder import check_model
@@ -42,9 +40,11 @@ from npu_assay.pipeline.interruption import interruptible
 from npu_assay.pipeline.progress import progress_on
 from npu_assay.pipeline.runner import Runner, RunPlan
 from npu_assay.pipeline.selection import apply_settings, choose_stages
+from npu_assay.pipeline.shards import read_shard
 from npu_assay.pipeline.summary import exit_code_of, summary_line, summary_table
 from npu_assay.printable import printable
 from npu_assay.project import PIPELINES
+from npu_assay.report.derived import derive
 
 DEFAULT_PIPELINE = "kv-offload"
 
@@ -66,6 +66,12 @@ DEFAULT_PIPELINE = "kv-offload"
     multiple=True,
     metavar="NAME",
     help="Run only this stage, without those it needs; repeatable. The archive records what was not run.",
+)
+@click.option(
+    "--shard",
+    "shard_text",
+    metavar="I/N",
+    help="Run only the I-th of N parts that take about the same time; `archive merge` joins them.",
 )
 @click.option(
     "--model",
@@ -94,6 +100,7 @@ def run(
     lock_name: str,
     wanted: str,
     stages: tuple[str, ...],
+    shard_text: str | None,
     model_folder: Path | None,
     source: str | None,
     patches: tuple[Path, ...],
@@ -108,7 +115,8 @@ def run(
     """
     pipeline_file = find_pipeline(pipeline_name, PIPELINES)
     pipeline, pipeline_sha256 = load_pipeline(pipeline_file)
-    chosen = choose_stages(pipeline, stages)
+    shard = None if shard_text is None else read_shard(shard_text)
+    chosen = choose_stages(pipeline, stages, shard)
     settings = apply_settings(pipeline, assignments)
     lock = load_lock(lock_name)
     _check_pipeline(lock, pipeline_name)
@@ -147,6 +155,7 @@ def run(
                 environment=_record_of(environment.variant, environment.site_packages),
                 chosen=chosen,
                 settings=settings,
+                shard=shard,
                 device=device_record(kind, taken),
                 locks=taken.descriptors,
                 source=of_run.tree.record,
@@ -156,7 +165,11 @@ def run(
             )
         with _in_use(environment, of_run.tree.root), interruptible() as interruption:
             shown = progress_on(console)
-            manifest = Runner(plan, environment, archive, shown, lambda: bool(interruption)).run()
+            try:
+                manifest = Runner(plan, environment, archive, shown, lambda: bool(interruption)).run()
+            except UnusableError:
+                _derive_of_the_rest(archive)
+                raise
     sys.exit(_conclude(console, archive, manifest))
 
 
@@ -221,6 +234,13 @@ def _record_of(variant: Variant, site_packages: Path) -> EnvironmentRecord:
     )
 
 
+def _derive_of_the_rest(archive: Archive) -> None:
+    """Of a run that the disk or the device ended: what was sealed gets its statement, where there is room."""
+    if archive.sums.is_file():
+        with suppress(OSError):
+            derive(archive.root)
+
+
 def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
     """Show what came of it; returns the exit code."""
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
@@ -230,8 +250,8 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
             say(f"log of {stage.name}: {archive.stage_log(stage.name)}")
     say(summary_line(manifest))
     code = exit_code_of(manifest)
+    verdict = derive(archive.root)
     if manifest.pipeline.name in RULES_OF_PIPELINE and not manifest.partial:
-        verdict = verify(archive.root, Mode.EMULATED if manifest.device.kind == "emulated" else Mode.FORMAL)
         for finding in verdict.findings:
             if finding.result is Result.FAIL:
                 say(f"{finding.rule}: {finding.message}")

@@ -7,7 +7,7 @@ import click
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.presentation import as_json, as_junit, as_text
-from npu_assay.claims.verdict import verify as judge
+from npu_assay.report.derived import judge
 
 _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from npu_assay.errors import UsageError
+from npu_assay.evidence.bounded import chunks_of
 
 #: Bytes of the longest row that `rows_of` takes: a detailed benchmark result has every token's latency.
 MOST_BYTES = 64 << 20
@@ -20,17 +21,14 @@ class Row:
     values: dict[str, Any]
 
 
-def read_rows(path: Path) -> list[Row]:
-    """All rows of the file. Raises UsageError with file:line for anything but one JSON object a line.
+def read_rows(path: Path, name: str = "", most: int = MOST_BYTES) -> Iterator[Row]:
+    """The rows of a file, one after the other, of at most `most` bytes each.
 
-    NaN and Infinity, which Python's json would take, are no JSON and are refused; so is a key twice in a row.
+    Raises UsageError with name:line (without a name, the path) for anything but one JSON object a line: NaN
+    and Infinity, which Python's json would take, are no JSON and are refused; so is a key twice in a row.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read ({error.strerror})") from error
-    lines = enumerate(data.splitlines(), start=1)
-    return [Row(number, parse_object(line, f"{path}:{number}")) for number, line in lines]
+    name = name or str(path)
+    return rows_of(chunks_of(path, name), name, most)
 
 
 def rows_of(chunks: Iterable[bytes], source: str, most: int = MOST_BYTES) -> Iterator[Row]:
@@ -52,9 +50,10 @@ def rows_of(chunks: Iterable[bytes], source: str, most: int = MOST_BYTES) -> Ite
 
 
 def parse_object(data: bytes, where: str) -> dict[str, Any]:
-    """One JSON object. Raises UsageError that begins with `where`."""
+    """One JSON object in UTF-8. Raises UsageError that begins with `where`."""
     try:
-        values = json.loads(data, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+        text = data.decode()  # json would guess UTF-16 and others
+        values = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: expected one JSON object, {error}: {data[:80]!r}") from error
     if not isinstance(values, dict):

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AwareDatetime,
@@ -13,6 +13,7 @@ from pydantic import (
     PlainSerializer,
     ValidationError,
     field_validator,
+    model_validator,
 )
 
 from npu_assay.errors import UsageError
@@ -138,6 +139,23 @@ class PipelineRecord(_Strict):
     sha256: str
 
 
+class ShardRecord(_Strict):
+    """Which part of a divided run this is."""
+
+    index: int = Field(ge=1)
+    """Counted from 1."""
+    count: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _is_one_of_them(self) -> Self:
+        if self.index > self.count:
+            raise ValueError(f"there is no shard {self.index} of {self.count}")
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
 class ProjectRecord(_Strict):
     """npu-assay itself."""
 
@@ -163,6 +181,8 @@ class Manifest(_Strict):
 
     schema_version: Literal[1] = 1
     pipeline: PipelineRecord
+    shard: ShardRecord | None = None
+    """None for a run of the whole pipeline."""
     environment: EnvironmentRecord
     source: SourceRecord
     device: DeviceRecord

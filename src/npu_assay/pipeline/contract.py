@@ -65,7 +65,8 @@ def _check_left(path: Path) -> None:
     if path.stat().st_size == 0:
         raise AssayError(f"{path}: left empty by the stage")
     if path.suffix == ".jsonl":
-        read_rows(path)  # raises for an invalid row; a file that is not empty has at least one
+        for _ in read_rows(path):  # raises for an invalid row; a file that is not empty has at least one
+            pass
 
 
 def _judge_tests(cases: list[TestCase]) -> Judgement:

@@ -19,6 +19,8 @@ A stage has:
 | `work_limit` | bytes that scratch files, logs and caches of the run may take; more ends the stage |
 | `settings` | names and defaults of what `--set <stage>.<name>=<value>` may change |
 | `optional` | names and types (int, float, str, bool) of settings that are left out unless they are set |
+| `every_shard` | every part of a run that is divided by `--shard` has it; it needs no stage that is not |
+| `seconds` | how long the stage takes, measured (`ci/times` writes it): by this `--shard` divides |
 
 An unknown key is an error.
 """
@@ -57,6 +59,8 @@ class Stage(_Strict):
     work_limit: int = Field(default=4 * GIB, gt=0)
     settings: dict[str, Setting] = {}
     optional: dict[str, Literal["int", "float", "str", "bool"]] = {}
+    every_shard: bool = False
+    seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
     @property
     def in_environment(self) -> bool:
@@ -100,14 +104,18 @@ class Pipeline(_Strict):
 
     @model_validator(mode="after")
     def _needs_stand_before(self) -> Self:
-        before: list[str] = []
+        before: dict[str, Stage] = {}
         for stage in self.stage:
             if stage.name in before:
                 raise ValueError(f"stage {stage.name} stands twice")
             for need in stage.needs:
                 if need not in before:
                     raise ValueError(f"stage {stage.name} needs {need}, which does not stand before it")
-            before.append(stage.name)
+                if stage.every_shard and not before[need].every_shard:
+                    raise ValueError(
+                        f"stage {stage.name} is every_shard, but needs {need}, which only one shard has"
+                    )
+            before[stage.name] = stage
         return self
 
     @property

@@ -20,6 +20,7 @@ from npu_assay.evidence.manifest import (
     ModelRecord,
     PipelineRecord,
     ProjectRecord,
+    ShardRecord,
     StageRecord,
     StageStatus,
     write_manifest,
@@ -58,6 +59,8 @@ class RunPlan:
     source: SourceRecord
     tree: Path
     """The sources of the run's vllm-ascend."""
+    shard: ShardRecord | None = None
+    """Which part of the pipeline `chosen` is, where the run is divided."""
     locks: tuple[int, ...] = ()
     """Descriptors of the dies' locks. Stages inherit them, so that a die is free when nothing runs on it."""
     model: ModelRecord | None = None
@@ -121,9 +124,8 @@ class Runner:
         """Run the stage, or say why not."""
         settings = self._plan.settings[stage.name]
         if stage.name not in self._plan.chosen:
-            return StageRecord(
-                name=stage.name, settings=settings, status=StageStatus.NOT_RUN, reason="not asked for"
-            )
+            reason = f"not a stage of shard {self._plan.shard}" if self._plan.shard else "not asked for"
+            return StageRecord(name=stage.name, settings=settings, status=StageStatus.NOT_RUN, reason=reason)
         if not self._fatal and self._stop():
             self._interrupted = True
         if self._fatal or self._interrupted:
@@ -242,6 +244,7 @@ class Runner:
         archives.remove(self._archive.work)
         manifest = Manifest(
             pipeline=PipelineRecord(name=self._plan.pipeline.name, sha256=self._plan.pipeline_sha256),
+            shard=self._plan.shard,
             environment=self._plan.environment,
             source=self._plan.source,
             device=self._plan.device,

@@ -1,11 +1,12 @@
-"""What the user chose of a pipeline: `--stage` and `--set`."""
+"""What the user chose of a pipeline: `--stage` or `--shard`, and `--set`."""
 
 import math
 from collections.abc import Callable, Iterable
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.manifest import Setting
+from npu_assay.evidence.manifest import Setting, ShardRecord
 from npu_assay.pipeline.definition import Pipeline, Stage
+from npu_assay.pipeline.shards import stages_of_shard
 
 Settings = dict[str, dict[str, Setting]]
 
@@ -18,13 +19,19 @@ _READERS: dict[str, Callable[[str], Setting]] = {
 }
 
 
-def choose_stages(pipeline: Pipeline, names: Iterable[str]) -> frozenset[str]:
-    """The names of the stages to run: those asked for and no others, or all when none is named.
+def choose_stages(
+    pipeline: Pipeline, names: Iterable[str], shard: ShardRecord | None = None
+) -> frozenset[str]:
+    """The names of the stages to run: those asked for and no others, those of a shard, or all.
 
     Needs are not added: who names stages wants just these, and the manifest records the others as `not run`.
-    Raises UsageError for an unknown name.
+    Raises UsageError for an unknown name, for both ways at once, and for a shard with nothing to run.
     """
     chosen = frozenset(names)
+    if shard is not None:
+        if chosen:
+            raise UsageError("--shard divides the whole pipeline: leave out --stage")
+        return stages_of_shard(pipeline, shard)
     for name in sorted(chosen):
         _stage_of(pipeline, name, f"--stage {name}")
     return chosen or frozenset(pipeline.stage_names)

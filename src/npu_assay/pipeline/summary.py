@@ -44,4 +44,7 @@ def summary_line(manifest: Manifest) -> str:
         if (number := sum(stage.status is status for stage in manifest.stages))
     )
     kind = "EMULATED run" if manifest.device.kind == "emulated" else "run"
-    return f"{kind} of {manifest.pipeline.name}: {counts}{', interrupted' if manifest.interrupted else ''}"
+    part = f", shard {manifest.shard}" if manifest.shard else ""
+    return (
+        f"{kind} of {manifest.pipeline.name}{part}: {counts}{', interrupted' if manifest.interrupted else ''}"
+    )

@@ -24,6 +24,7 @@ MODELS = {
     "fetched": "npu_assay.environment.fetched:Fetched",
     "lock": "npu_assay.environment.lock:LockFile",
     "publication": "npu_assay.claims.publications.model:Publication",
+    "statement": "npu_assay.report.statement:Statement",
 }
 
 #: Those that people write and npu-assay reads: what has a default may be left out.

@@ -22,6 +22,7 @@ from npu_assay.evidence.manifest import (
     write_manifest,
 )
 from npu_assay.evidence.provenance import host_record, project_record
+from npu_assay.report.derived import derive
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import native_parts
 from npu_assay.source.record import PatchRecord, SourceRecord
@@ -308,6 +309,11 @@ class OffloadArchive:
     def seal(self) -> None:
         write_manifest(self.archive.manifest, self.manifest)
         seal(self.archive)
+
+    def derive(self) -> None:
+        """Seal, and write what is derived."""
+        self.seal()
+        derive(self.root)
 
     def verdict(self, mode: Mode = Mode.EMULATED) -> Verdict:
         self.seal()

@@ -85,11 +85,11 @@ FAULTS = {
     ),
     "environment.json malformed": (
         lambda o: o.write("environment.json", "[]"),
-        "identity/1: environment.json: no cann_identity can be read",
+        "identity/1: environment.json: expected a JSON object, found b'[]'",
     ),
     "environment.json nested too deep": (
         lambda o: o.write("environment.json", "[" * 100_000),
-        "identity/1: environment.json: no cann_identity can be read",
+        "identity/1: environment.json: expected one JSON object, maximum recursion depth exceeded",
     ),
     "library not recorded": (
         lambda o: o.replace(VERSIONS, "process-map: ", "map: "),

@@ -104,7 +104,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
     ),
     "no file is known": (
         lambda run: run.replace("environment.json", "vllm_ascend_files", "files"),
-        "source/1: environment.json: no vllm_ascend_files can be read from it",
+        "source/1: environment.json: expected vllm_ascend_files, with a sha256 of each file",
     ),
     "another version": (
         lambda run: run.replace("stages/versions-and-paths.log", "+tree.", "+tree.9"),

@@ -27,7 +27,7 @@ def test_a_good_emulated_archive_passes_in_emulated_mode_and_says_what_it_is(off
 
 
 def test_formal_is_the_default_and_refuses_an_emulated_archive_in_one_line(offload):
-    offload.seal()
+    offload.derive()
     refused = CliRunner().invoke(verify_command, [str(offload.root)])
     assert refused.exit_code == 1
     finding, line = refused.output.splitlines()

@@ -16,12 +16,15 @@ from planted_model import plant_model
 from planted_npu_smi import a2_answers, plant_npu_smi
 
 from npu_assay.cann.tree import CannTree
+from npu_assay.claims.case import Mode
+from npu_assay.claims.findings import Result
 from npu_assay.commands import run as run_module
 from npu_assay.environment.ascend_build.request import RunSource
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 from npu_assay.evidence.manifest import FileRecord, read_manifest
 from npu_assay.project import ROOT
+from npu_assay.report.derived import judge
 from npu_assay.source.location import Folder
 from npu_assay.source.tree import Wanted, make_tree
 
@@ -31,15 +34,18 @@ name = "demo"
 name = "one"
 command = ["{{python}}", "-c", {program!r}]
 timeout = 20
+seconds = 2
 settings = {{ rounds = 3 }}
 [[stage]]
 name = "assay"
 command = ["{{assay}}", "--version"]
 timeout = 20
+every_shard = true
 [[stage]]
 name = "two"
 command = ["{{python}}", "-c", "pass"]
 timeout = 20
+seconds = 1
 dies = {dies}
 """
 
@@ -274,6 +280,32 @@ def test_exit_codes(assay, capsys, program, arguments, code, line):
     assert subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=assay.out).returncode == 0
 
 
+@pytest.mark.parametrize("arguments", [(), ("--stage", "assay")], ids=["whole", "partial"])
+def test_a_run_leaves_its_statement(assay, arguments):
+    assert assay.run(*arguments) == 0
+    verdict = judge(assay.out, Mode.EMULATED)
+    assert [one.result for one in verdict.findings if one.rule == "derived/1"] == [Result.PASS]
+    (assay.out / "statement.intoto.json").unlink()
+    assert judge(assay.out, Mode.EMULATED).result is Result.FAIL
+
+
+@pytest.mark.parametrize(
+    ("program", "code"), [("pass", 0), ("raise SystemExit(5)", 1), ("raise SystemExit(3)", 3)]
+)
+def test_the_stages_of_a_shard_decide_its_exit_code(assay, capsys, program, code):
+    assay.pipeline(program, dies=1)
+    assert assay.run("--shard", "1/2") == code
+    assert "EMULATED run of demo, shard 1/2: " in capsys.readouterr().out
+    first = read_manifest(assay.out / "manifest.json")
+    assay.out = assay.folder / "second"
+    assert assay.run("--shard", "2/2") == 0
+    assert "EMULATED run of demo, shard 2/2: 2 pass, 1 not run\n" in capsys.readouterr().out
+    second = read_manifest(assay.out / "manifest.json")
+    assert (str(first.shard), str(second.shard)) == ("1/2", "2/2")
+    run = [{stage.name for stage in part.stages if stage.command} for part in (first, second)]
+    assert run == [{"one", "assay"}, {"two", "assay"}]
+
+
 def test_a_setting_reaches_the_manifest(assay):
     assert assay.run("--set", "one.rounds=5") == 0
     assert read_manifest(assay.out / "manifest.json").stage("one").settings == {"rounds": 5}
@@ -318,6 +350,10 @@ def test_a_run_without_a_model_says_whose_it_is(assay, capsys):
             " --environment cann900-vllm0221 --pipeline engine",
         ),
         (["--stage", "nope"], 2, "has no stage 'nope'; there are: one, assay, two"),
+        (["--shard", "3/2"], 2, "--shard 3/2: shards are counted from 1 to N; there is no shard 3 of 2"),
+        (["--shard", "half"], 2, "--shard half: expected I/N, such as 1/2 for the first of two"),
+        (["--shard", "1/3"], 2, "--shard 1/3: pipeline demo has 2 stages to divide"),
+        (["--shard", "1/2", "--stage", "one"], 2, "--shard divides the whole pipeline: leave out --stage"),
         (["--set", "one.rouds=3"], 2, "stage one has no setting 'rouds'; there are: rounds"),
         (["--model", "nowhere"], 2, "--model nowhere: no such folder; name the folder of a model"),
         (["--model", "/proc/self/fd"], 2, "--model /proc/self/fd: no config.json there"),
@@ -404,5 +440,6 @@ def test_a_full_disk_is_exit_4_and_one_line(assay, capsys):
         assert "No space left on device" in error
         assert error.count("\n") == 1
         assert subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=assay.out).returncode == 0
+        assert (assay.out / "statement.intoto.json").is_file()
     finally:
         subprocess.run(["umount", str(disk)], check=True)

@@ -8,6 +8,7 @@ import vllm_log_texts as texts
 from fuzz import Target
 
 from npu_assay.errors import UsageError
+from npu_assay.evidence.bounded import bounded
 from npu_assay.evidence.terminal import without_colours
 from npu_assay.evidence.vllm_logs.bench_serve import read_serve_results, read_serve_summaries
 from npu_assay.evidence.vllm_logs.bench_throughput import read_throughput_result, read_throughput_summaries
@@ -15,7 +16,6 @@ from npu_assay.evidence.vllm_logs.cached_tokens import NotMeasured, read_cached_
 from npu_assay.evidence.vllm_logs.kv_cache_memory import Origin, read_kv_cache_memory
 from npu_assay.evidence.vllm_logs.kv_cache_size import Unit, read_kv_cache_size
 from npu_assay.evidence.vllm_logs.lmcache import read_lmcache
-from npu_assay.evidence.vllm_logs.pieces import bounded
 
 Read = Callable[[Iterable[bytes], str], object]
 

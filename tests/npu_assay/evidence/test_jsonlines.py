@@ -15,22 +15,24 @@ from npu_assay.evidence.jsonlines import Row, read_rows, rows_of
         (b'{"a": 1, "a": 2}', "a key stands twice"),
         (b'{"a": 1} {"b": 2}', "Extra data"),
         (b"\xff", "expected one JSON object"),
+        ('{"a": 1}'.encode("utf-16-be"), "expected one JSON object"),
+        (b"[" * 100_000, "expected one JSON object, maximum recursion depth"),
     ],
 )
 def test_a_bad_row_is_named_by_file_and_line(tmp_path, bad, message):
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b'{"a": 1}\n{"a": null}\n')
-    assert read_rows(path) == [Row(1, {"a": 1}), Row(2, {"a": None})]
+    assert list(read_rows(path)) == [Row(1, {"a": 1}), Row(2, {"a": None})]
     path.write_bytes(b'{"a": 1}\n' + bad + b'\n{"a": 2}\n')
     with pytest.raises(UsageError, match=message) as error:
-        read_rows(path)
+        list(read_rows(path))
     assert str(error.value).startswith(f"{path}:2: ")
 
 
 def test_rows_come_out_of_chunks_as_out_of_a_file(tmp_path):
     data = b'{"a": 1}\n{"a": "\xc3\xa9"}\r\n{"a": 3}'
     (tmp_path / "rows.jsonl").write_bytes(data)
-    whole = read_rows(tmp_path / "rows.jsonl")
+    whole = list(read_rows(tmp_path / "rows.jsonl"))
     for size in (1, 2, 7, 100):
         chunks = [data[at : at + size] for at in range(0, len(data), size)]
         assert list(rows_of(chunks, "rows.jsonl")) == whole

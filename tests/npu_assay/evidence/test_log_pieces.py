@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from npu_assay.evidence.vllm_logs.pieces import BEYOND, WINDOW, Process, UnknownLineError, bounded, pieces
+from npu_assay.evidence.bounded import bounded
+from npu_assay.evidence.vllm_logs.pieces import BEYOND, WINDOW, Process, UnknownLineError, pieces
 
 SUBJECT = re.compile("value=[0-9]+")
 

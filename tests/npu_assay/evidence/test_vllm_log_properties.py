@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_assay.errors import UsageError
+from npu_assay.evidence.bounded import bounded
 from npu_assay.evidence.vllm_logs.kv_cache_memory import read_kv_cache_memory
 from npu_assay.evidence.vllm_logs.kv_cache_size import read_kv_cache_size
 from npu_assay.evidence.vllm_logs.lmcache import read_lmcache
-from npu_assay.evidence.vllm_logs.pieces import bounded, pieces
+from npu_assay.evidence.vllm_logs.pieces import pieces
 
 COUNTS = st.integers(0, 10**15 - 1)
 LINES = [

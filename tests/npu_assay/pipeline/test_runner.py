@@ -164,7 +164,7 @@ def test_what_a_stage_leaves_is_checked(running, tmp_path, bad, reason):
         return running.plan({"name": "one", "command": python(program), "leaves": ["results/rows.jsonl"]})
 
     assert statuses(running.run(stage(WRITE.format('{"a": 1}\n')))) == {"one": S.PASS}
-    assert len(read_rows(running.archive.results / "rows.jsonl")) == 1
+    assert len(list(read_rows(running.archive.results / "rows.jsonl"))) == 1
     manifest = running.run(stage(bad), archive=create_archive(tmp_path / "second"))
     assert statuses(manifest) == {"one": S.FAIL}
     assert reason in manifest.stages[0].reason

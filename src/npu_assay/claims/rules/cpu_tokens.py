@@ -1,14 +1,12 @@
 """results/tokens-equal-cpu.jsonl: the emulated NPU's tokens are those of the same model on the CPU."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
-from npu_assay.evidence.jsonlines import read_rows
 from npu_assay.evidence.manifest import first_problem
 
 FILE = "results/tokens-equal-cpu.jsonl"
@@ -34,11 +32,10 @@ class CpuTokensRule(Rule):
         self._stage = stage
 
     def check(self, case: Case) -> Iterator[Finding]:
-        path = case.archive.root / FILE
-        if not path.exists():
+        if not (case.archive.root / FILE).exists():
             yield self._nothing_compared(case)
             return
-        yield from self._compare(path)
+        yield from self._compare(case)
 
     def _nothing_compared(self, case: Case) -> Finding:
         stage = case.manifest.stage(self._stage)
@@ -48,8 +45,8 @@ class CpuTokensRule(Rule):
             return self.inconclusive(f"no {FILE}: the tiny model's tokens were not compared with a CPU's")
         return self.not_applicable(f"no {FILE}: tokens were not compared with a CPU's")
 
-    def _compare(self, path: Path) -> Iterator[Finding]:
-        for row in read_rows(path):
+    def _compare(self, case: Case) -> Iterator[Finding]:
+        for row in case.rows(FILE):
             place = Evidence(FILE, row.line)
             try:
                 compared = Comparison.model_validate(row.values)

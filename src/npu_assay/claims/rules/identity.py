@@ -1,13 +1,12 @@
 """Which CANN the run really used, from what its processes had loaded."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from npu_assay.claims.case import Case, LogLine
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
-from npu_assay.errors import UsageError
+from npu_assay.evidence.document import read_document
 
 STAGE = "versions-and-paths"
 #: Lines that the suites print; see suites/support/cann.py.
@@ -70,11 +69,7 @@ class IdentityRule(Rule):
     def _environment_file(self, case: Case, line: LogLine) -> Iterator[Finding]:
         """environment.json is written by the same process as the log and must say the same."""
         evidence = Evidence("environment.json")
-        try:
-            facts = json.loads(case.archive.environment.read_bytes())
-            identity = facts["cann_identity"]
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise UsageError(f"environment.json: no cann_identity can be read from it ({error})") from error
+        identity = read_document(case.archive.environment, str(evidence)).get("cann_identity")
         if IDENTITY + str(identity) == line.text:
             yield self.passed("environment.json and the log name the same CANN", evidence, line.evidence)
         else:

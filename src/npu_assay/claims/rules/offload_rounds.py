@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
-from npu_assay.evidence.jsonlines import read_rows
 from npu_assay.evidence.manifest import first_problem
 
 #: Tokens of a KV block; vllm-ascend 0.18 sets it where the user does not (vllm_ascend/platform.py).
@@ -63,7 +62,7 @@ class OffloadRoundsRule(Rule):
             yield self.stage_not_run(STAGE)
             return
         rounds: list[tuple[Round, Evidence]] = []
-        for row in read_rows(case.archive.root / FILE):
+        for row in case.rows(FILE):
             place = Evidence(FILE, row.line)
             try:
                 rounds.append((Round.model_validate(row.values), place))

@@ -1,7 +1,6 @@
 """The run's vllm-ascend: listing, patches, native parts, and the files that were loaded are of one tree."""
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -10,6 +9,7 @@ from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
 from npu_assay.errors import UsageError
+from npu_assay.evidence.document import read_document
 from npu_assay.source.archived import read_listing, read_record
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import compiled_parts, differences, is_compiled, native_parts
@@ -116,13 +116,10 @@ class SourceRule(Rule):
 
 def _loaded_files(case: Case) -> dict[str, str]:
     """Name -> sha256, of the Python files in the package that was imported, but what was made with it."""
-    try:
-        files = json.loads(case.archive.environment.read_bytes())["vllm_ascend_files"]
-        items = {str(name): str(sha256) for name, sha256 in files.items()}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise UsageError(f"environment.json: no vllm_ascend_files can be read from it ({error})") from error
-    if not items:
-        raise UsageError("environment.json: vllm_ascend_files is empty")
+    files = read_document(case.archive.environment, str(_ENVIRONMENT)).get("vllm_ascend_files")
+    if not isinstance(files, dict) or not files:
+        raise UsageError(f"{_ENVIRONMENT}: expected vllm_ascend_files, with a sha256 of each file")
+    items = {str(name): str(sha256) for name, sha256 in files.items()}
     return {
         name: sha256 for name, sha256 in items.items() if name not in _GENERATED and not is_compiled(name)
     }

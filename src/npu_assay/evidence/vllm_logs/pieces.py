@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.terminal import without_colours
@@ -13,9 +12,6 @@ from npu_assay.printable import printable
 WINDOW = 1 << 14
 #: Bytes after a window that are looked at with it: more than any message that a reader knows.
 BEYOND = 1 << 10
-
-#: Bytes that are read together.
-_CHUNK = 1 << 16
 
 #: Characters that an error quotes, before and from where the subject begins.
 _QUOTED_BEFORE, _QUOTED = 80, 200
@@ -77,15 +73,6 @@ class UnknownLineError(UsageError):
             f"{source}:{piece.line}: expected {expected}, found '{quoted}'; "
             "see which program and version wrote it: this reader does not know its form"
         )
-
-
-def bounded(file: BinaryIO) -> Iterator[bytes]:
-    """A file in chunks of bounded size, which end where a line ends if lines are not very long.
-
-    Iterating over the file would hold all of a long line.
-    """
-    while chunk := file.read(_CHUNK):
-        yield chunk + file.readline(WINDOW)
 
 
 def pieces(chunks: Iterable[bytes], words: tuple[bytes, ...] = (b"",)) -> Iterator[Piece]:

@@ -1,0 +1,70 @@
+"""On which line of a JSON file a key stands, so that a finding can name it: json tells values, not places."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_DEPTH = 16
+"""Deeper keys are not told apart from what holds them: ours has none, and a hostile file costs nothing."""
+
+Key = str | int
+"""A key of an object, or a position in an array, from 0."""
+
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+|\n')
+
+
+@dataclass(frozen=True)
+class JsonPlaces:
+    """The lines of a document's keys and elements."""
+
+    lines: dict[tuple[Key, ...], int]
+
+    @classmethod
+    def of(cls, text: str) -> "JsonPlaces":
+        """Of text that is JSON; of other text, whatever can be told."""
+        lines: dict[tuple[Key, ...], int] = {}
+        for path, line in _walk(text):
+            lines.setdefault(path, line)
+        return cls(lines)
+
+    def line_of(self, *keys: Key) -> int | None:
+        """The line, from 1, of the longest prefix of `keys` that is there; None where nothing of it is."""
+        for length in range(len(keys), 0, -1):
+            if line := self.lines.get(keys[:length]):
+                return line
+        return None
+
+
+def _walk(text: str) -> Iterator[tuple[tuple[Key, ...], int]]:
+    path: list[Key | None] = []
+    """The key or position of each open object or array; None in an object whose key has not come."""
+    line = 1
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token == "\n":
+            line += 1
+        elif token in "}]":
+            del path[-1:]
+        elif token == ",":
+            if path:
+                path[-1] = path[-1] + 1 if isinstance(path[-1], int) else None
+        elif token != ":":
+            is_key = bool(path) and path[-1] is None
+            if is_key:
+                path[-1] = _text_of(token)
+            if path and (is_key or isinstance(path[-1], int)) and len(path) <= _DEPTH:
+                yield tuple(key for key in path if key is not None), line
+            if is_key:
+                continue
+            if token == "{":
+                path.append(None)
+            elif token == "[":
+                path.append(0)
+
+
+def _text_of(token: str) -> str:
+    try:
+        return str(json.loads(token))
+    except ValueError:
+        return token
