@@ -10,6 +10,7 @@ from offload_archive import OffloadArchive, to_hardware
 from mutations.mutation import EMULATED, HARDWARE
 from npu_assay.claims.case import Mode
 from npu_assay.project import ROOT
+from npu_assay.report.derived import derive
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Good:
 
 
 def _planted(root: Path) -> Path:
-    offload = OffloadArchive(root)
-    offload.seal()
+    OffloadArchive(root).seal()
+    derive(root)
     return root
 
 
@@ -37,6 +38,7 @@ def _planted_hardware(root: Path) -> Path:
     offload = OffloadArchive(root)
     to_hardware(offload)
     offload.seal()
+    derive(root)
     return root
 
 
