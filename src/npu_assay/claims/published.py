@@ -8,10 +8,12 @@ from npu_assay.claims.rules.cpu_tokens import FILE as CPU_TOKENS
 from npu_assay.claims.rules.cpu_tokens import CpuTokensRule
 from npu_assay.claims.rules.health import HealthRule
 from npu_assay.claims.rules.identity import IdentityRule
+from npu_assay.claims.rules.lock import LockRule
 from npu_assay.claims.rules.offload_rounds import FILE as OFFLOAD_ROUNDS
 from npu_assay.claims.rules.offload_rounds import OffloadRoundsRule
 from npu_assay.claims.rules.protocol import ProtocolRule
 from npu_assay.claims.rules.pytest_stages import PytestRule
+from npu_assay.claims.rules.run_junit import RunJunitRule
 from npu_assay.claims.rules.source import SourceRule
 from npu_assay.claims.rules.stages import StagesRule
 from npu_assay.claims.rules.static_checks import CompileallRule, RuffRule
@@ -37,6 +39,8 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
             "health-after",
         )
     ),
+    RunJunitRule(),
+    LockRule(),
     CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(_COMPONENTS),
@@ -56,6 +60,8 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
 #: No published result: that the environment's engine runs, and computes what the CPU does.
 _ENGINE: tuple[Rule, ...] = (
     StagesRule(("cann", "build", "versions-and-paths", "health", "ruff", "engine", "health-after")),
+    RunJunitRule(),
+    LockRule(),
     CannRule(),
     IdentityRule(("engine",)),
     VersionsRule(_COMPONENTS),

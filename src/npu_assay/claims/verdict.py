@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npu_assay.claims.case import Case, Mode
+from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.emulation import sign_of_emulation
 from npu_assay.claims.findings import Evidence, Finding, Result
 from npu_assay.claims.published import RULES_OF_PIPELINE
@@ -63,12 +64,12 @@ def own_mode(root: Path) -> Mode:
         return Mode.FORMAL
 
 
-def verify(root: Path, mode: Mode) -> Verdict:
-    """Judge the archive at root by the rules. Raises UsageError when there is no archive."""
+def verify(root: Path, mode: Mode, checkout: Checkout = OWN) -> Verdict:
+    """Judge the archive at root by the rules and a checkout's data. Raises UsageError where there is none."""
     archive = Archive(root.absolute())
     if not (archive.manifest.exists() or archive.sums.exists()):
         raise UsageError(f"{root}: no manifest.json and no SHA256SUMS; name the folder of a run archive")
-    case = Case(archive, mode)
+    case = Case(archive, mode, checkout)
     findings = apply_rules([IntegrityRule()], case)
     if special_files(root):  # pipes, links out of the archive: named by the integrity rule, and never opened
         return _conclude(mode, False, findings)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npu_assay.claims.case import Mode
+from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.findings import Evidence, Finding, Result
 from npu_assay.claims.verdict import Verdict, own_mode, verify
 from npu_assay.errors import AssayError
@@ -43,9 +44,9 @@ DERIVED: tuple[Derived, ...] = (
 )
 
 
-def derive(root: Path) -> Verdict:
+def derive(root: Path, checkout: Checkout = OWN) -> Verdict:
     """Judge a sealed archive in its own mode and write what is derived from it; returns that verdict."""
-    verdict = verify(root, own_mode(root))
+    verdict = verify(root, own_mode(root), checkout)
     write_derived(Archive(root), verdict)
     return verdict
 
@@ -62,15 +63,15 @@ def check_derived(archive: Archive, verdict: Verdict) -> list[Finding]:
     return [finding for derived in DERIVED for finding in _check(derived, archive, verdict)]
 
 
-def judge(root: Path, mode: Mode) -> Verdict:
+def judge(root: Path, mode: Mode, checkout: Checkout = OWN) -> Verdict:
     """What `npu-assay verify` says: the verdict of the rules, and on the derived files.
 
     Raises UsageError when there is no archive.
     """
-    verdict = verify(root, mode)
+    verdict = verify(root, mode, checkout)
     if mode is Mode.FORMAL and verdict.emulated:
         return verdict  # refused, whatever is derived from it
-    own = verdict if mode is own_mode(root) else verify(root, own_mode(root))
+    own = verdict if mode is own_mode(root) else verify(root, own_mode(root), checkout)
     return verdict.with_findings(check_derived(Archive(root), own))
 
 

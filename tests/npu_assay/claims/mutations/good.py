@@ -5,10 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from offload_archive import OffloadArchive, to_hardware
+from offload_archive import OffloadArchive, recorded_checkout, to_hardware
 
 from mutations.mutation import EMULATED, HARDWARE
 from npu_assay.claims.case import Mode
+from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.project import ROOT
 from npu_assay.report.derived import derive
 
@@ -21,6 +22,11 @@ class Good:
     kind: str
     make: Callable[[Path], Path]
     """Puts it at that path, which is not there yet, or says where it is already."""
+
+    @property
+    def checkout(self) -> Checkout:
+        """By whose data it is judged."""
+        return OWN if self.kind == EMULATED else recorded_checkout()
 
     @property
     def mode(self) -> Mode:

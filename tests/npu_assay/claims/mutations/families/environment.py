@@ -121,7 +121,7 @@ MUTATIONS = (
     _log("another vLLM was loaded", r"^vllm \S+", "vllm 0.18.1"),
     _log("another vllm-ascend was loaded", r"^vllm-ascend (?=\d)\S+", "vllm-ascend 0.18.1"),
     _log("vllm-ascend of a tree", r"^vllm-ascend (?=\d)\S+", "vllm-ascend 0.18.0+tree.000000000000"),
-    _log("another triton was loaded", r"^triton-ascend \S+", "triton-ascend 3.2.1"),
+    _log("another triton was loaded", r"^triton-ascend \S+", "triton-ascend 3.2.9"),
     _log("another Python ran", r"^python \S+", "python 3.10.12"),
     _log("torch was loaded twice", r"^(torch \S+ )(\S+)$", r"\1\2\n\1/other/torch/__init__.py"),
     _log("no version of vLLM", r"^vllm \S.*\n", ""),
