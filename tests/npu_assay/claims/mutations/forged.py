@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from npu_assay.claims.checkout import Checkout
 from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import UNSEALED, Archive
 from npu_assay.evidence.archive import seal as seal_archive
@@ -26,12 +27,14 @@ class Forged:
     """The copy at root. An edit that changes nothing is an error of the mutation."""
 
     root: Path
+    checkout: Checkout
+    """By whose data it is judged."""
 
     @classmethod
-    def of(cls, good: Path, root: Path) -> "Forged":
+    def of(cls, good: Path, root: Path, checkout: Checkout) -> "Forged":
         """A copy of hard links: cheap, and every edit below makes a file of its own."""
         shutil.copytree(good, root, copy_function=os.link)
-        return cls(root)
+        return cls(root, checkout)
 
     def path(self, name: str) -> Path:
         return self.root / name
@@ -126,7 +129,7 @@ class Forged:
         for name in UNSEALED - {SUMS}:
             self.path(name).unlink(missing_ok=True)
         with suppress(AssayError):
-            derive(self.root)
+            derive(self.root, self.checkout)
 
 
 def stage_of(manifest: Json, name: str) -> Json:

@@ -44,7 +44,7 @@ def _planted_hardware(root: Path) -> Path:
     offload = OffloadArchive(root)
     to_hardware(offload)
     offload.seal()
-    derive(root)
+    derive(root, recorded_checkout())
     return root
 
 
