@@ -1,7 +1,7 @@
 """What the rules look at: the archive's raw files, and in which mode they are judged."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
@@ -48,6 +48,8 @@ class Case:
     archive: Archive
     mode: Mode
     checkout: Checkout = OWN
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Of a shard in a merged archive: stage -> the shard that ran it instead."""
 
     @cached_property
     def manifest(self) -> Manifest:

@@ -244,8 +244,14 @@ class Lock:
     """A lock that was read and checked."""
 
     path: Path
-    sha256: str
+    data: bytes
+    """The file's."""
     content: LockFile
+
+    @property
+    def sha256(self) -> str:
+        """Of the file."""
+        return hashlib.sha256(self.data).hexdigest()
 
     @property
     def name(self) -> str:
@@ -318,7 +324,7 @@ def read_lock(path: Path) -> Lock:
 
 def _read(path: Path) -> tuple[Lock, str]:
     content, data, text = read_toml(path, LockFile, "a lock")
-    return Lock(path=path, sha256=hashlib.sha256(data).hexdigest(), content=content), text
+    return Lock(path=path, data=data, content=content), text
 
 
 def _check_requirements(lock: Lock, text: str) -> None:

@@ -11,10 +11,12 @@ from pathlib import Path
 from npu_assay.claims.case import Mode
 from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.findings import Evidence, Finding, Result
+from npu_assay.claims.shards import in_shard
 from npu_assay.claims.verdict import Verdict, own_mode, verify
 from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.atomic import write_atomically
+from npu_assay.evidence.merged.part import shard_folders
 from npu_assay.printable import printable
 from npu_assay.report.deriver import Deriver, this_deriver
 from npu_assay.report.statement import deriver_of_statement, render_statement
@@ -59,8 +61,15 @@ def write_derived(archive: Archive, verdict: Verdict) -> None:
 
 
 def check_derived(archive: Archive, verdict: Verdict) -> list[Finding]:
-    """Hold the derived files against what is derived again from the verdict in the archive's own mode."""
-    return [finding for derived in DERIVED for finding in _check(derived, archive, verdict)]
+    """Hold the derived files against what is derived again from the verdict in the archive's own mode.
+
+    Those of a merged archive's shards are of the shards' own verdicts.
+    """
+    findings = [finding for derived in DERIVED for finding in _check(derived, archive, verdict)]
+    for folder in shard_folders(archive):
+        of_shard = check_derived(Archive(folder), verify(folder, own_mode(folder)))
+        findings += [in_shard(finding, f"shards/{folder.name}") for finding in of_shard]
+    return findings
 
 
 def judge(root: Path, mode: Mode, checkout: Checkout = OWN) -> Verdict:
@@ -71,7 +80,7 @@ def judge(root: Path, mode: Mode, checkout: Checkout = OWN) -> Verdict:
     verdict = verify(root, mode, checkout)
     if mode is Mode.FORMAL and verdict.emulated:
         return verdict  # refused, whatever is derived from it
-    own = verdict if mode is own_mode(root) else verify(root, own_mode(root), checkout)
+    own = verdict if mode is own_mode(root) else verify(root, own_mode(root), checkout, verdict)
     return verdict.with_findings(check_derived(Archive(root), own))
 
 

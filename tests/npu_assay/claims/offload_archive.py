@@ -17,8 +17,11 @@ from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import Verdict, verify
 from npu_assay.environment.lock import UNVERIFIED
 from npu_assay.evidence.archive import Archive, create_archive, seal
+from npu_assay.evidence.device_state import read_device_state
+from npu_assay.evidence.loaded import read_loaded
 from npu_assay.evidence.manifest import StageStatus, write_manifest
 from npu_assay.evidence.run_junit import render_run_junit
+from npu_assay.evidence.stage_inputs import read_stage_inputs
 from npu_assay.report.derived import derive
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import native_parts
@@ -120,6 +123,16 @@ NPU_SMI = {
 }
 
 
+#: What the high-level stage read.
+INPUTS = {
+    "schema_version": 1,
+    "models": [{"name": "tiny model", "files": {"config.json": {"sha256": "c" * 64, "size": 700}}}],
+    "datasets": [
+        {"name": "prompts", "source": "npu-assay", "revision": "seed 0", "rows": 3, "sha256": "d" * 64}
+    ],
+}
+
+
 def load_path(distribution: str) -> str:
     """Where the emulated run loaded it from."""
     return f"{EMULATED.site}/{MODULES[distribution]}/__init__.py"
@@ -179,6 +192,8 @@ class OffloadArchive:
         self.archive.work.rmdir()
         self.root = self.archive.root
         self.checkout = OWN
+        self.forged = False
+        """Whether somebody edits the manifest, and so nothing in it is written anew."""
         self.manifest = manifest_of("emulated", OWN)
         self.write_inputs()
         self.write(
@@ -211,6 +226,7 @@ class OffloadArchive:
             '{"prompt_tokens": 7, "npu_token_ids": [5, 6], "cpu_token_ids": [5, 6]}\n',
         )
         self.write_rounds(*(round_row(run) for run in (1, 2, 3)))
+        self.write("stages/native-high-level.inputs.json", json.dumps(INPUTS))
 
     def write(self, name: str, text: str) -> None:
         path = self.root / name
@@ -324,7 +340,23 @@ class OffloadArchive:
         for path in self.archive.stage_log(name), self.archive.stage_junit(name):
             path.unlink(missing_ok=True)
 
+    def record(self) -> None:
+        """What the runner reads of the stages' files into the manifest when they have ended."""
+        device = self.manifest.device.model_copy(
+            update={
+                "before": read_device_state(self.archive.device),
+                "after": read_device_state(self.archive.device_after),
+            }
+        )
+        self.change_manifest(device=device, loaded=read_loaded(self.archive.environment))
+        for stage in self.manifest.stages:
+            path = self.archive.stage_inputs(stage.name)
+            if path.exists():
+                self.change_stage(stage.name, inputs=read_stage_inputs(path, path.name))
+
     def seal(self) -> None:
+        if not self.forged:
+            self.record()
         write_manifest(self.archive.manifest, self.manifest)
         self.archive.junit.write_bytes(render_run_junit(self.manifest))
         seal(self.archive)

@@ -1,5 +1,6 @@
 """What the runner itself would write of a planted run: the manifest, from a real lock and a real pipeline."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -100,10 +101,10 @@ def device_of(kind: str, *npus: int) -> DeviceRecord:
 def manifest_of(kind: str, checkout: Checkout) -> Manifest:
     """Of a run whose stages all passed; `source` is for the caller to fill in."""
     lock = read_lock(checkout.lock(LOCK))
-    pipeline, sha256 = load_pipeline(checkout.pipeline(PIPELINE))
+    pipeline, data = load_pipeline(checkout.pipeline(PIPELINE))
     host = host_record()
     return Manifest(
-        pipeline=PipelineRecord(name=pipeline.name, sha256=sha256),
+        pipeline=PipelineRecord(name=pipeline.name, sha256=hashlib.sha256(data).hexdigest()),
         environment=environment_record(Variant.of(lock, kind), host.machine, {}),
         source=SourceRecord.model_construct(),
         device=device_of(kind),

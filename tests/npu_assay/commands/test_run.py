@@ -22,8 +22,9 @@ from npu_assay.commands import run as run_module
 from npu_assay.environment.ascend_build.request import RunSource
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
-from npu_assay.evidence.manifest import FileRecord, read_manifest
-from npu_assay.project import ROOT
+from npu_assay.evidence.manifest import read_manifest
+from npu_assay.evidence.record import FileRecord
+from npu_assay.project import ENVIRONMENTS, ROOT
 from npu_assay.report.derived import judge
 from npu_assay.source.location import Folder
 from npu_assay.source.tree import Wanted, make_tree
@@ -304,6 +305,16 @@ def test_the_stages_of_a_shard_decide_its_exit_code(assay, capsys, program, code
     assert (str(first.shard), str(second.shard)) == ("1/2", "2/2")
     run = [{stage.name for stage in part.stages if stage.command} for part in (first, second)]
     assert run == [{"one", "assay"}, {"two", "assay"}]
+
+
+def test_the_archive_has_the_bytes_that_the_run_was_made_from(assay):
+    assert assay.run() == 0
+    manifest = read_manifest(assay.out / "manifest.json")
+    pipeline, lock = ((assay.out / "inputs" / name).read_bytes() for name in ("pipeline.toml", "lock.toml"))
+    assert pipeline == (assay.folder / "demo.toml").read_bytes()
+    assert lock == (ENVIRONMENTS / "cann900-vllm018.toml").read_bytes()
+    assert manifest.pipeline.sha256 == hashlib.sha256(pipeline).hexdigest()
+    assert manifest.environment.lock_sha256 == hashlib.sha256(lock).hexdigest()
 
 
 def test_a_setting_reaches_the_manifest(assay):
