@@ -3,10 +3,13 @@
 from npu_assay.claims.rule import Rule
 from npu_assay.claims.rules.artefacts import ArtefactsRule
 from npu_assay.claims.rules.cann import CannRule
+from npu_assay.claims.rules.contents import ContentsRule
+from npu_assay.claims.rules.cpu_tokens import FILE as CPU_TOKENS
 from npu_assay.claims.rules.cpu_tokens import CpuTokensRule
 from npu_assay.claims.rules.health import HealthRule
 from npu_assay.claims.rules.identity import IdentityRule
 from npu_assay.claims.rules.lock import LockRule
+from npu_assay.claims.rules.offload_rounds import FILE as OFFLOAD_ROUNDS
 from npu_assay.claims.rules.offload_rounds import OffloadRoundsRule
 from npu_assay.claims.rules.protocol import ProtocolRule
 from npu_assay.claims.rules.pytest_stages import PytestRule
@@ -50,6 +53,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     PytestRule(("unit", "native-transfer", "native-high-level")),
     OffloadRoundsRule("native"),
     CpuTokensRule("native-high-level"),
+    ContentsRule((OFFLOAD_ROUNDS, CPU_TOKENS)),
     ProtocolRule("native-high-level", {"rounds": 3, "prompt_tokens": 300}),
 )
 
@@ -67,6 +71,7 @@ _ENGINE: tuple[Rule, ...] = (
     RuffRule(),
     PytestRule(("engine",)),
     CpuTokensRule("engine"),
+    ContentsRule((CPU_TOKENS,)),
 )
 
 RULES_OF_PIPELINE = {"kv-offload": _KV_OFFLOAD, "engine": _ENGINE}

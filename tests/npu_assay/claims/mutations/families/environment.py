@@ -58,7 +58,7 @@ def _reseal_lock(forged: Forged) -> None:
 
 def _other_torch_and_lock(forged: Forged) -> None:
     _other_torch(forged)
-    forged.substitute(LOCK, r'^(\[component\.torch\]\n(?:(?!\[).*\n)*?version = ")[^"]+', r"\g<1>2.8.0")
+    forged.substitute(LOCK, r'^(\[components\.torch\]\nversion = ")[^"]+', r"\g<1>2.8.0")
     _reseal_lock(forged)
 
 
