@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from processes import in_a_process
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
@@ -141,18 +142,6 @@ class Killed:
             return function(*arguments, **options)
 
         monkeypatch.setattr(owner, name, stepping)
-
-
-def in_a_process(work) -> int:
-    """Run it in a fork of this process; returns its exit code, negative when a signal ended it."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 #: What is written, in this order, in four steps each; the third is the rename.
