@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
-from npu_assay.evidence.manifest import first_problem
+from npu_assay.strict import first_problem
 
 FILE = "results/tokens-equal-cpu.jsonl"
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
-from npu_assay.evidence.manifest import first_problem
+from npu_assay.strict import first_problem
 
 #: Tokens of a KV block; vllm-ascend 0.18 sets it where the user does not (vllm_ascend/platform.py).
 BLOCK_TOKENS = 128
