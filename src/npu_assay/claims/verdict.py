@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npu_assay.claims.case import Case, Mode
+from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.emulation import sign_of_emulation
 from npu_assay.claims.findings import Evidence, Finding, Result
 from npu_assay.claims.published import RULES_OF_PIPELINE
@@ -70,17 +71,17 @@ def own_mode(root: Path) -> Mode:
         return Mode.FORMAL
 
 
-def verify(root: Path, mode: Mode, before: Verdict | None = None) -> Verdict:
-    """Judge the archive at root by the rules. Raises UsageError when there is no archive.
+def verify(root: Path, mode: Mode, checkout: Checkout = OWN, before: Verdict | None = None) -> Verdict:
+    """Judge the archive at root by the rules and a checkout's data. Raises UsageError where there is none.
 
     `before`: a verdict in another mode, so that not every file has to be hashed again.
     """
     archive = Archive(root.absolute())
     if archive.is_merged:
-        return _verify_merged(Case(archive, mode))
+        return _verify_merged(Case(archive, mode, checkout))
     if not (archive.manifest.exists() or archive.sums.exists()):
         raise UsageError(f"{root}: no manifest.json and no SHA256SUMS; name the folder of a run archive")
-    return _verify_run(Case(archive, mode), before)
+    return _verify_run(Case(archive, mode, checkout), before)
 
 
 def _verify_merged(case: Case) -> Verdict:

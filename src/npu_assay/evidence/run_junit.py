@@ -4,9 +4,11 @@ from npu_assay.evidence.junit import ReportCase, render_junit
 from npu_assay.evidence.manifest import Manifest, StageRecord, StageStatus
 
 
-def render_run_junit(manifest: Manifest) -> str:
+def render_run_junit(manifest: Manifest) -> bytes:
     """The junit.xml of a run."""
-    return render_junit(suite_of(manifest), [case_of(stage, stage.name) for stage in manifest.stages])
+    return render_junit(
+        suite_of(manifest), [case_of(stage, stage.name) for stage in manifest.stages]
+    ).encode()
 
 
 def suite_of(manifest: Manifest) -> str:

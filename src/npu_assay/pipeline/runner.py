@@ -276,7 +276,7 @@ class Runner:
             interrupted=self._interrupted,
             stages=tuple(self._records.values()),
         )
-        write_atomically(self._archive.junit, render_run_junit(manifest).encode())
+        write_atomically(self._archive.junit, render_run_junit(manifest))
         write_manifest(self._archive.manifest, manifest)
         archives.seal(self._archive)
         return manifest
