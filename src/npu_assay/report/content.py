@@ -4,6 +4,7 @@ The renderers (`markdown.py`, `html.py`) only lay it out. Nothing here knows the
 or where the archive lies, so that the same archive leads to the same bytes everywhere.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from npu_assay.claims.findings import Result
@@ -11,6 +12,7 @@ from npu_assay.claims.verdict import Verdict
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, special_files
 from npu_assay.evidence.manifest import Manifest, StageRecord, read_manifest
+from npu_assay.evidence.merged.part import shard_folders
 from npu_assay.report.facts import Departure, Fact, command_line, departures, facts, settings
 from npu_assay.report.findings import RuleFindings, ShownFinding, by_rule
 from npu_assay.report.headline import Headline, headline
@@ -55,6 +57,11 @@ class Run:
     tests: tuple[StageTests, ...]
     components: Components
 
+    @property
+    def of_shard(self) -> str:
+        """What a heading ends with where the archive was merged from several runs."""
+        return f" in shard {self.manifest.shard}" if self.folder else ""
+
 
 @dataclass(frozen=True)
 class ReportContent:
@@ -85,14 +92,21 @@ class ReportContent:
 
 
 def _runs(archive: Archive) -> tuple[Run, ...]:
+    if archive.is_merged:
+        shards = [(Archive(folder), f"shards/{folder.name}/") for folder in shard_folders(archive)]
+        return tuple(run for shard, folder in shards for run in _readable_run(shard, folder))
+    return tuple(_readable_run(archive, ""))
+
+
+def _readable_run(archive: Archive, folder: str) -> Iterator[Run]:
     try:
         manifest = read_manifest(archive.manifest)
     except UsageError:  # a finding of its own
-        return ()
-    return (_run(archive, manifest),)
+        return
+    yield _run(archive, manifest, folder)
 
 
-def _run(archive: Archive, manifest: Manifest, folder: str = "") -> Run:
+def _run(archive: Archive, manifest: Manifest, folder: str) -> Run:
     axis = timeline(manifest)
     return Run(
         folder=folder,

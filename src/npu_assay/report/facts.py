@@ -35,7 +35,9 @@ def facts(manifest: Manifest) -> tuple[Fact, ...]:
     commit = "outside of a git checkout" if project.commit is None else f"commit {project.commit}"
     changes = " and uncommitted changes" if project.dirty else ""
     return (
-        Fact("Pipeline", manifest.pipeline.name, (f"sha256 {manifest.pipeline.sha256}",)),
+        Fact(
+            "Pipeline", f"{manifest.pipeline.name}{_shard(manifest)}", (f"sha256 {manifest.pipeline.sha256}",)
+        ),
         Fact("Environment", environment.name, (f"lock sha256 {environment.lock_sha256}",)),
         _source(manifest.source),
         _device(manifest.device),
@@ -48,6 +50,10 @@ def facts(manifest: Manifest) -> tuple[Fact, ...]:
         ),
         Fact("Run by", f"npu-assay {project.version}, Python {project.python}", (commit + changes,)),
     )
+
+
+def _shard(manifest: Manifest) -> str:
+    return "" if manifest.shard is None else f", shard {manifest.shard}"
 
 
 def _interrupted(manifest: Manifest) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ def test_merged_shards_say_who_ran_what_and_pass(shards, tmp_path):
     assert "shards/1-of-2: statement.intoto.json: derived again, byte for byte" in judged.output
     assert assay("verify", out).exit_code == 1
     assert assay("archive", "check", out).exit_code == 0
+    for index in (1, 2):
+        assert f"## What was run in shard {index}/2\n" in (out / "report.md").read_text()
     statement = (out / "statement.intoto.json").read_bytes()
     assert "emulated/stage/native-high-level" in json.loads(statement)["predicate"]["passedTests"]
 
