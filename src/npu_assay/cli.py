@@ -16,6 +16,7 @@ COMMANDS = {
     "build": "npu_assay.commands.build:build",
     "cann": "npu_assay.commands.cann:cann",
     "claims": "npu_assay.commands.claims:claims",
+    "compare": "npu_assay.commands.compare:compare",
     "device": "npu_assay.commands.device:device",
     "doctor": "npu_assay.commands.doctor:doctor",
     "emulator": "npu_assay.commands.emulator:emulator",

@@ -20,7 +20,7 @@ def report(folder: Path) -> None:
     """
     opened = open_archive(folder)
     with writing(opened):
-        verdict = derive(opened.root, REPORTS)
+        verdict = derive(opened.root, which=REPORTS)
     click.echo(verdict.line)
     for derived in REPORTS:
         click.echo(f"wrote {opened.root / derived.name}")

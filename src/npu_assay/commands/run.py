@@ -31,10 +31,11 @@ from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
 from npu_assay.environment.prune import needed
-from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UnusableError, UsageError
 from npu_assay.evidence.archive import Archive, create_archive, discard, write_inputs, writing
-from npu_assay.evidence.manifest import EnvironmentRecord, Manifest, StageStatus
+from npu_assay.evidence.environment_record import environment_record
+from npu_assay.evidence.manifest import Manifest, StageStatus
+from npu_assay.evidence.provenance import host_record
 from npu_assay.model.folder import check_model
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
 from npu_assay.pipeline.dies import dies_of_run
@@ -156,7 +157,9 @@ def run(
             plan = RunPlan(
                 pipeline=pipeline,
                 pipeline_sha256=hashlib.sha256(pipeline_data).hexdigest(),
-                environment=_record_of(environment.variant, environment.site_packages),
+                environment=environment_record(
+                    environment.variant, host_record().machine, rebuilt_files(environment.site_packages)
+                ),
                 chosen=chosen,
                 settings=settings,
                 shard=shard,
@@ -223,20 +226,6 @@ def _discarded_on_failure(archive: Archive) -> Iterator[None]:
     except BaseException:
         discard(archive)
         raise
-
-
-def _record_of(variant: Variant, site_packages: Path) -> EnvironmentRecord:
-    return EnvironmentRecord(
-        name=variant.lock.name,
-        lock_sha256=variant.lock.sha256,
-        deviations=variant.deviations,
-        versions=variant.versions,
-        builds=variant.builds,
-        unverified=variant.unverified,
-        notes=variant.notes,
-        absent=dict(variant.absent),
-        rebuilt=rebuilt_files(site_packages),
-    )
 
 
 def _derive_of_the_rest(archive: Archive) -> None:

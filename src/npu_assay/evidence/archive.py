@@ -35,6 +35,20 @@ class Archive:
         return self.root / "manifest.json"
 
     @property
+    def merged(self) -> Path:
+        """Which shards it was joined from, in an archive that has no manifest.json of its own."""
+        return self.root / "merged.json"
+
+    @property
+    def is_merged(self) -> bool:
+        return self.merged.is_file()
+
+    @property
+    def shards(self) -> Path:
+        """The archives of a merged one."""
+        return self.root / "shards"
+
+    @property
     def sums(self) -> Path:
         return self.root / "SHA256SUMS"
 
@@ -143,7 +157,7 @@ def open_archive(root: Path) -> Archive:
     archive = Archive(root)
     if not root.is_dir():
         raise UsageError(f"{root}: no such folder; name the folder of a run archive")
-    if not archive.manifest.is_file():
+    if not (archive.manifest.is_file() or archive.is_merged):
         raise UsageError(f"{root}: no manifest.json, so no run archive, or a run that never ended")
     return archive
 

@@ -1,8 +1,11 @@
-"""Write a file whole or not at all."""
+"""Write a file, or a folder, whole or not at all."""
 
 import os
 import re
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 #: What `write_atomically` calls a file that is not whole yet; mkstemp adds eight characters.
@@ -42,3 +45,21 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def folder_beside(target: Path) -> Iterator[Path]:
+    """A folder to be filled; when the block ends it becomes `target`, which must not be there or be empty.
+
+    A failure or an interruption leaves nothing behind. Only a process that is killed leaves the unfinished
+    folder, under a name that begins with a dot.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        folder.chmod(0o755)
+        yield folder
+        folder.rename(target)  # rename(2) replaces an empty folder, and no other
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _DEPTH = 16
-"""Deeper keys are not told apart from what holds them: ours has none, and a hostile file costs nothing."""
+"""Deeper keys are not looked for: nothing of ours is that deep, and a hostile file costs nothing."""
 
 Key = str | int
 """A key of an object, or a position in an array, from 0."""

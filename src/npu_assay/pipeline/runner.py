@@ -11,8 +11,8 @@ from npu_assay.environment.lock import DEVICE_WORD
 from npu_assay.errors import AssayError, UnusableError
 from npu_assay.evidence import archive as archives
 from npu_assay.evidence.archive import Archive
+from npu_assay.evidence.atomic import write_atomically
 from npu_assay.evidence.device_state import read_device_state
-from npu_assay.evidence.junit import ReportCase, write_junit
 from npu_assay.evidence.loaded import read_loaded
 from npu_assay.evidence.manifest import (
     DeviceRecord,
@@ -28,6 +28,7 @@ from npu_assay.evidence.manifest import (
 )
 from npu_assay.evidence.plog import keep_plog
 from npu_assay.evidence.provenance import host_record, project_record
+from npu_assay.evidence.run_junit import render_run_junit
 from npu_assay.evidence.stage_inputs import StageInputs
 from npu_assay.pipeline.clock import RunClock
 from npu_assay.pipeline.command import fill_placeholders
@@ -275,8 +276,7 @@ class Runner:
             interrupted=self._interrupted,
             stages=tuple(self._records.values()),
         )
-        emulated = " (EMULATED)" if manifest.device.kind == "emulated" else ""
-        write_junit(self._archive.junit, manifest.pipeline.name + emulated, map(_junit_case, manifest.stages))
+        write_atomically(self._archive.junit, render_run_junit(manifest))
         write_manifest(self._archive.manifest, manifest)
         archives.seal(self._archive)
         return manifest
@@ -286,16 +286,3 @@ def _reserve(archive: Archive) -> None:
     """Take the space that sealing needs; it is given back with the work folder."""
     with (archive.work / "reserve").open("wb") as file:
         file.write(bytes(_RESERVE_BYTES))
-
-
-def _junit_case(record: StageRecord) -> ReportCase:
-    seconds = record.seconds or 0.0
-    match record.status:
-        case StageStatus.PASS:
-            return ReportCase(record.name, seconds)
-        case StageStatus.FAIL | StageStatus.SKIPPED:
-            return ReportCase(record.name, seconds, failure=f"{record.status}: {record.reason}")
-        case StageStatus.INCONCLUSIVE | StageStatus.INTERRUPTED:
-            return ReportCase(record.name, seconds, error=f"{record.status}: {record.reason}")
-        case StageStatus.NOT_APPLICABLE | StageStatus.NOT_RUN:
-            return ReportCase(record.name, seconds, skipped=f"{record.status}: {record.reason}")

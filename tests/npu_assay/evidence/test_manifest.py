@@ -1,7 +1,7 @@
 """manifest.json is read as it stands: nothing is guessed, and its schema says the same."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import jsonschema
 import pytest
@@ -16,9 +16,7 @@ from npu_assay.schemas import schema_file
 @pytest.fixture
 def offload(tmp_path) -> OffloadArchive:
     offload = OffloadArchive(tmp_path / "run")
-    started = offload.manifest.started
-    offload.change_manifest(finished=started + timedelta(minutes=1))
-    offload.change_stage("ruff", command=("ruff",), started=started + timedelta(seconds=1), seconds=2.5)
+    offload.change_stage("ruff", seconds=2.5)
     offload.seal()
     return offload
 
@@ -46,7 +44,7 @@ def ruff(document) -> dict:
         ),
         (lambda d: ruff(d).update(seconds=float("nan")), "NaN is no JSON number"),
         (lambda d: ruff(d).update(seconds=float("inf")), "Infinity is no JSON number"),
-        (lambda d: ruff(d).update(seconds=61), "stage ruff was not run between started and finished"),
+        (lambda d: ruff(d).update(seconds=610), "stage ruff was not run between started and finished"),
         (lambda d: ruff(d).update(started="2020-01-01T00:00:00Z"), "stage ruff was not run between"),
         (lambda d: ruff(d).update(started="2020-01-01T00:00:00"), "stages.4.started: .*timezone"),
         (lambda d: ruff(d).update(started=0), "stages.4.started: "),

@@ -66,5 +66,5 @@ def make_hostile(root: Path) -> OffloadArchive:
     offload.write("environment.json", '{"packages": [{"name": 1}], "cann_identity": "EMULATED"}')
     offload.derive()
     offload.write(f"results/{SCRIPT.replace('/', ' ')} \"'`|[x](y) \x1b[31m.jsonl", "not in SHA256SUMS")
-    derive(offload.root, REPORTS)
+    derive(offload.root, offload.checkout, REPORTS)
     return offload

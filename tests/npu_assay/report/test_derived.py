@@ -102,16 +102,16 @@ def test_an_archive_that_changed_after_it_was_sealed_and_derived_fails_both(offl
 
 def test_every_mode_holds_the_derived_files_against_the_archives_own_mode(offload):
     for mode in Mode.EMULATED, Mode.LIMITED:
-        assert judge(offload.root, mode).result is Result.PASS
+        assert judge(offload.root, mode, offload.checkout).result is Result.PASS
     refused = judge(offload.root, Mode.FORMAL)
     assert [finding.rule for finding in refused.findings] == ["verdict/1"]
     to_hardware(offload)
     offload.derive()
     for mode in Mode.FORMAL, Mode.LIMITED:
-        assert judge(offload.root, mode).result is Result.PASS
+        assert judge(offload.root, mode, offload.checkout).result is Result.PASS
     (offload.root / STATEMENT).unlink()
     for mode in Mode.FORMAL, Mode.LIMITED:
-        assert judge(offload.root, mode).result is Result.FAIL
+        assert judge(offload.root, mode, offload.checkout).result is Result.FAIL
 
 
 @pytest.mark.parametrize("name", ["report.md", "report.html"])
