@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from offload_archive import OffloadArchive, device_of, messages
+from offload_archive import IDENTITY, OffloadArchive, device_of, messages
 from planted_shards import merged, own_stages, plant_shards, whose
 
 from npu_assay.claims.case import Mode
@@ -112,7 +112,9 @@ def other_pipeline(forgery: Forgery) -> None:
 
 def other_cann(forgery: Forgery) -> None:
     path = forgery.shard(2).environment
-    path.write_text(path.read_text().replace("EMULATED CANN 9.0.0", "EMULATED CANN 8.5.1"))
+    before = path.read_text()
+    path.write_text(before.replace(IDENTITY, f"{IDENTITY} of another day"))
+    assert path.read_text() != before
 
 
 FORGED = {

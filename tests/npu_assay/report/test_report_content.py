@@ -31,6 +31,8 @@ def state(**known: object) -> DieState:
 def test_a_run_of_the_locks_own_has_no_patch_no_model_no_inputs(offload):
     assert said(offload, "vllm-ascend")[0] == "0.18.0"
     assert said(offload, "Model") == ["the pipeline's own"]
+    for stage in offload.manifest.stages:
+        offload.change_stage(stage.name, inputs=None)
     assert "Inputs" not in [fact.label for fact in facts(offload.manifest)]
     assert not said(offload, "Pipeline")[1].startswith("shard")
 
@@ -86,8 +88,11 @@ def test_a_model_and_what_stages_read_are_named(offload):
 def test_the_state_of_a_die_is_what_npu_smi_showed(offload, known, words):
     before, other = state(**known), state(**known, npu_id=7)
     device = offload.manifest.device
-    assert not any(line.startswith("before") for line in said(offload, "Device"))
-    offload.change_manifest(device=device.model_copy(update={"before": (before, other), "after": (before,)}))
+    for states, number in (((None, None), 0), (((before, other), (before,)), 2)):
+        update = dict(zip(("before", "after"), states, strict=True))
+        offload.change_manifest(device=device.model_copy(update=update))
+        told = [line for line in said(offload, "Device") if line.startswith(("before", "after"))]
+        assert len(told) == number
     assert said(offload, "Device")[1:4] == [
         "NPU 0 chip 0, bus 0000:C1:00.0",
         f"before: {words}",
@@ -96,8 +101,11 @@ def test_the_state_of_a_die_is_what_npu_smi_showed(offload, known, words):
 
 
 def test_departures_begin_with_what_the_user_changed(offload):
+    nothing = {"deviations": {}, "absent": {}, "unverified": (), "rebuilt": {}, "notes": {}}
+    environment = offload.manifest.environment.model_copy(update=nothing)
+    offload.change_manifest(environment=environment, changed_settings={})
     assert departures(offload.manifest) == ()
-    environment = offload.manifest.environment.model_copy(
+    environment = environment.model_copy(
         update={
             "deviations": {"torch": "another build"},
             "absent": {"nnal": "no need"},
@@ -124,10 +132,10 @@ def test_versions_are_the_locks_beside_the_loaded_ones(offload):
         {"name": "torch", "version": "2.9.0+cpu", "path": f"{site}torch/__init__.py"},
         {"name": "mine", "version": "1", "path": "/elsewhere/mine.py"},
     ]
-    assert (
-        components(offload.archive, offload.manifest).problem
-        == "environment.json does not say what was loaded"
-    )
+    assert components(offload.archive, offload.manifest).problem == ""
+    offload.write("environment.json", "{}")
+    problem = components(offload.archive, offload.manifest).problem
+    assert problem == "environment.json does not say what was loaded"
     offload.write("environment.json", f'{{"packages": {packages!r}}}'.replace("'", '"'))
     table = components(offload.archive, offload.manifest)
     rows = {row.name: (row.locked, row.loaded, row.path) for row in table.rows}

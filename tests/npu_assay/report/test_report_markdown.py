@@ -41,7 +41,7 @@ def test_the_verdict_comes_first_and_then_what_it_stands_on(offload):
     assert "- Device: `emulated: 1 die (910B3)`" in said
     assert "| `1` | `native` | `300` | `0` | `256` | `yes` | `0.700 s` | `0.500 s` | `16 identical` |" in said
     assert "| native-high-level | 4 | 0 | 0 | 0 | 0 |" in said
-    assert "| `torch` | `2.9.0` |  |  |" in said
+    assert "| `torch` | `2.9.0` | `2.9.0+cpu` | `torch/__init__.py` |" in said
 
 
 def test_what_failed_stands_at_the_top_and_shows_the_lines_it_is_about(offload):
