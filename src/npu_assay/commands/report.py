@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from npu_assay.evidence.archive import open_archive
+from npu_assay.evidence.archive import open_archive, writing
 from npu_assay.report.derived import REPORTS, derive
 
 
@@ -19,7 +19,8 @@ def report(folder: Path) -> None:
     verdict is: judging is verify's.
     """
     opened = open_archive(folder)
-    verdict = derive(opened.root, which=REPORTS)
+    with writing(opened):
+        verdict = derive(opened.root, which=REPORTS)
     click.echo(verdict.line)
     for derived in REPORTS:
         click.echo(f"wrote {opened.root / derived.name}")
