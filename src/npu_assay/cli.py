@@ -21,6 +21,7 @@ COMMANDS = {
     "doctor": "npu_assay.commands.doctor:doctor",
     "emulator": "npu_assay.commands.emulator:emulator",
     "env": "npu_assay.commands.env:env",
+    "report": "npu_assay.commands.report:report",
     "run": "npu_assay.commands.run:run",
     "verify": "npu_assay.commands.verify:verify",
 }

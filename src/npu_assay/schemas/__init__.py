@@ -25,12 +25,15 @@ MODELS = {
     "env-diff": "npu_assay.environment.difference:LockDifference",
     "fetched": "npu_assay.environment.fetched:Fetched",
     "lock": "npu_assay.environment.lock:LockFile",
+    "manifest": "npu_assay.evidence.manifest:Manifest",
+    "merged": "npu_assay.evidence.merged.record:MergedRecord",
     "publication": "npu_assay.claims.publications.model:Publication",
+    "stage-inputs": "npu_assay.evidence.stage_inputs:StageInputs",
     "statement": "npu_assay.report.statement:Statement",
 }
 
 #: Those that people write and npu-assay reads: what has a default may be left out.
-READ = ("lock", "publication")
+READ = ("lock", "publication", "stage-inputs")
 
 
 def schema_file(name: str) -> Path:
