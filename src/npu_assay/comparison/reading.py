@@ -6,14 +6,14 @@ from pathlib import Path
 from npu_assay.claims.case import Case, Mode
 from npu_assay.claims.emulation import sign_of_emulation
 from npu_assay.comparison.baseline import Baseline, read_baseline
-from npu_assay.comparison.environment import read_facts
+from npu_assay.comparison.facts import read_facts
 from npu_assay.comparison.performance import FILE as PERFORMANCE
 from npu_assay.comparison.performance import read_runs
 from npu_assay.comparison.stages import read_stages
 from npu_assay.comparison.tokens import read_answers
 from npu_assay.digest import sha256_of
 from npu_assay.errors import AssayError, UsageError
-from npu_assay.evidence.archive import check, open_archive
+from npu_assay.evidence.archive import Archive, check, open_archive, reading
 from npu_assay.evidence.jsonlines import read_rows
 
 _ROUNDS = "results/kv-offload.jsonl"
@@ -30,9 +30,15 @@ def read_archive(root: Path) -> Baseline:
     Raises AssayError, naming the file, when the archive is not what its SHA256SUMS says, and UsageError when
     it is none or a file in it can't be read.
     """
-    if (root / "merged.json").is_file():
-        raise UsageError(f"{root}: a merged archive; compare the archives in {root / 'shards'} one by one")
     archive = open_archive(root)
+    if archive.is_merged:
+        raise UsageError(f"{root}: a merged archive; compare the archives in {root / 'shards'} one by one")
+    with reading(root):
+        return _read(archive)
+
+
+def _read(archive: Archive) -> Baseline:
+    root = archive.root
     if discrepancies := check(archive):
         more = f" (and {len(discrepancies) - 1} more)" if len(discrepancies) > 1 else ""
         raise AssayError(

@@ -60,8 +60,9 @@ def _environment(comparison: Comparison) -> Section:
     rows = tuple(
         (str(one.group), printable(one.name), _value(one.a), _value(one.b)) for one in found.differences
     )
-    remark = f"{found.same} recorded facts are the same; {found.attribution}"
-    return Section("Environment", ("what", "", "A", "B") if rows else (), rows, (printable(remark),))
+    remarks = [printable(f"{found.same} recorded facts are the same; {found.attribution}")]
+    remarks += [f"what {stage} found out is known of one side only" for stage in found.unknown]
+    return Section("Environment", ("what", "", "A", "B") if rows else (), rows, tuple(remarks))
 
 
 def _value(value: str | None) -> str:
