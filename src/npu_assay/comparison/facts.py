@@ -137,8 +137,9 @@ def _of_stage(stage: StageRecord) -> Iterator[Fact]:
         for name, file in model.files.items():
             yield _fact(Group.MODEL, f"{stage.name}: {model.name}/{name}", file.sha256, stage.name)
     for data in stage.inputs.datasets:
-        said = f"{data.rows} rows {data.sha256} of {data.source}, {data.revision}"
-        yield _fact(Group.DATA, f"{stage.name}: {data.name}", said, stage.name)
+        for field in ("source", "revision", "rows", "sha256"):
+            name = f"{stage.name}: {data.name}, {field}"
+            yield _fact(Group.DATA, name, getattr(data, field), stage.name)
 
 
 def _of_environment_file(case: Case) -> Iterator[Fact]:
