@@ -254,5 +254,6 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest, verdict: V
             say(
                 f"each finding: npu-assay verify --mode {verdict.mode.value} {shlex.quote(str(archive.root))}"
             )
+    say(f"report: {archive.root / 'report.html'}")
     say(f"archive: {archive.root}")
     return code

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from npu_assay.errors import AssayError, UnusableError, UsageError
 from npu_assay.evidence.atomic import remove_leftovers, write_atomically
+from npu_assay.evidence.bounded import read_whole
 from npu_assay.evidence.contents import contents_of, hash_files
 from npu_assay.printable import printable
 from npu_assay.source.archived import ArchivedSource
@@ -18,6 +19,9 @@ from npu_assay.sums import parse_sums, render_sums
 
 #: Derived from the rest, so that they may be written after the seal; at the archive's root only.
 UNSEALED = frozenset({"SHA256SUMS", "statement.intoto.json", "report.html", "report.md"})
+
+#: Bytes of the largest SHA256SUMS: a million files with long names.
+_MOST_OF_SUMS = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -235,12 +239,19 @@ def seal(archive: Archive) -> None:
     write_atomically(archive.sums, render_sums(sums))
 
 
+def read_sums(archive: Archive) -> bytes:
+    """The bytes of SHA256SUMS. Raises UsageError when it is missing or far too large."""
+    if archive.sums.is_symlink() or not archive.sums.is_file():
+        raise UsageError(f"{archive.sums}: missing; write it with `npu-assay archive sums {archive.root}`")
+    return read_whole(archive.sums, str(archive.sums), _MOST_OF_SUMS)
+
+
 def check(archive: Archive) -> list[Discrepancy]:
     """Compare the archive with its SHA256SUMS: changed, missing, unlisted and special files, each by name.
 
     Raises UsageError when SHA256SUMS is missing or malformed.
     """
-    listed = read_sums(archive)
+    listed = parse_sums(read_sums(archive), str(archive.sums))
     contents = contents_of(archive.root)
     present = _sealed(contents.sizes)
     found = hash_files(archive.root, {name: size for name, size in present.items() if name in listed})
@@ -257,13 +268,6 @@ def check(archive: Archive) -> list[Discrepancy]:
         elif now != expected:
             problems.append(Discrepancy(name, f"changed: sha256 is {now}, SHA256SUMS says {expected}"))
     return sorted(problems, key=str)
-
-
-def read_sums(archive: Archive) -> dict[str, str]:
-    """The archive's SHA256SUMS. Raises UsageError when it is missing or malformed."""
-    if archive.sums.is_symlink() or not archive.sums.is_file():
-        raise UsageError(f"{archive.sums}: missing; write it with `npu-assay archive sums {archive.root}`")
-    return parse_sums(archive.sums.read_bytes(), str(archive.sums))
 
 
 def _sealed(sizes: Mapping[str, int]) -> dict[str, int]:

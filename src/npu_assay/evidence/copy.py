@@ -6,6 +6,7 @@ from pathlib import Path
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, check, read_sums, reading
 from npu_assay.evidence.contents import contents_of
+from npu_assay.sums import parse_sums
 
 
 def copy_checked(archive: Archive, folder: Path) -> None:
@@ -15,7 +16,9 @@ def copy_checked(archive: Archive, folder: Path) -> None:
     process writes to.
     """
     with reading(archive.root):
-        read_sums(archive)  # what is wrong with it is said of this archive, not of the copy
+        parse_sums(
+            read_sums(archive), str(archive.sums)
+        )  # what is wrong with it is said of this archive, not of the copy
         contents = contents_of(archive.root)
         if contents.special:
             first = archive.root / min(contents.special)

@@ -13,8 +13,10 @@ FOLDER = Path(__file__).parent
 
 #: Name of the schema -> the model that is printed. A command with a --json of its own adds a line.
 MODELS = {
+    "baseline": "npu_assay.comparison.baseline:Baseline",
     "claims-check": "npu_assay.claims.publications.report:ClaimsReport",
     "claims-list": "npu_assay.claims.publications.report:ClaimsList",
+    "comparison": "npu_assay.comparison.comparison:Comparison",
     "device-health": "npu_assay.device.reports:DeviceHealth",
     "device-list": "npu_assay.device.reports:DeviceList",
     "device-map": "npu_assay.device.reports:DeviceMapReport",

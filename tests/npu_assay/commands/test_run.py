@@ -282,10 +282,11 @@ def test_exit_codes(assay, capsys, program, arguments, code, line):
 
 
 @pytest.mark.parametrize("arguments", [(), ("--stage", "assay")], ids=["whole", "partial"])
-def test_a_run_leaves_its_statement(assay, arguments):
+def test_a_run_leaves_its_statement_and_reports(assay, capsys, arguments):
     assert assay.run(*arguments) == 0
+    assert f"report: {assay.out}/report.html\n" in capsys.readouterr().out
     verdict = judge(assay.out, Mode.EMULATED)
-    assert [one.result for one in verdict.findings if one.rule == "derived/1"] == [Result.PASS]
+    assert [one.result for one in verdict.findings if one.rule == "derived/1"] == [Result.PASS] * 3
     (assay.out / "statement.intoto.json").unlink()
     assert judge(assay.out, Mode.EMULATED).result is Result.FAIL
 
