@@ -6,7 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.junit import Outcome, ReportCase, read_pytest_junit, render_junit
+from npu_assay.evidence.junit import ReportCase, render_junit
+from npu_assay.evidence.pytest_junit import Outcome, read_pytest_junit
 
 TESTS = """
 import pytest
