@@ -19,6 +19,7 @@ class Knobs(BaseModel):
 @pytest.fixture
 def variables(tmp_path: Path) -> dict[str, str]:
     return {
+        "NPU_ASSAY_STAGE": "made-up",
         "NPU_ASSAY_ARCHIVE": str(tmp_path),
         "NPU_ASSAY_RESULTS": str(tmp_path / "results"),
         "NPU_ASSAY_SETTINGS": str(tmp_path / "settings.json"),
@@ -33,7 +34,8 @@ def test_the_variables_are_read(variables: dict[str, str], tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "missing", ["NPU_ASSAY_ARCHIVE", "NPU_ASSAY_RESULTS", "NPU_ASSAY_SETTINGS", "NPU_ASSAY_DEVICE_KIND"]
+    "missing",
+    [f"NPU_ASSAY_{name}" for name in ("STAGE", "ARCHIVE", "RESULTS", "SETTINGS", "DEVICE_KIND")],
 )
 def test_a_missing_variable_is_named(variables: dict[str, str], missing: str) -> None:
     del variables[missing]

@@ -1,11 +1,11 @@
 """What the rules look at: the archive's raw files, and in which mode they are judged."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from npu_assay.claims.checkout import Checkout
+from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.findings import Evidence
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive
@@ -47,7 +47,9 @@ class Case:
 
     archive: Archive
     mode: Mode
-    checkout: Checkout = field(default_factory=Checkout)
+    checkout: Checkout = OWN
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+    """Of a shard in a merged archive: stage -> the shard that ran it instead."""
 
     @cached_property
     def manifest(self) -> Manifest:

@@ -20,3 +20,7 @@ class Checkout:
     def pipeline(self, name: str) -> Path:
         """The pipeline of that name; nothing here says that it exists."""
         return self.pipelines / f"{name}.toml"
+
+
+#: This one.
+OWN = Checkout()

@@ -3,12 +3,17 @@
 from npu_assay.claims.rule import Rule
 from npu_assay.claims.rules.artefacts import ArtefactsRule
 from npu_assay.claims.rules.cann import CannRule
+from npu_assay.claims.rules.contents import ContentsRule
+from npu_assay.claims.rules.cpu_tokens import FILE as CPU_TOKENS
 from npu_assay.claims.rules.cpu_tokens import CpuTokensRule
 from npu_assay.claims.rules.health import HealthRule
 from npu_assay.claims.rules.identity import IdentityRule
+from npu_assay.claims.rules.lock import LockRule
+from npu_assay.claims.rules.offload_rounds import FILE as OFFLOAD_ROUNDS
 from npu_assay.claims.rules.offload_rounds import OffloadRoundsRule
 from npu_assay.claims.rules.protocol import ProtocolRule
 from npu_assay.claims.rules.pytest_stages import PytestRule
+from npu_assay.claims.rules.run_junit import RunJunitRule
 from npu_assay.claims.rules.source import SourceRule
 from npu_assay.claims.rules.stages import StagesRule
 from npu_assay.claims.rules.static_checks import CompileallRule, RuffRule
@@ -34,6 +39,8 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
             "health-after",
         )
     ),
+    RunJunitRule(),
+    LockRule(),
     CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(_COMPONENTS),
@@ -46,12 +53,15 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     PytestRule(("unit", "native-transfer", "native-high-level")),
     OffloadRoundsRule("native"),
     CpuTokensRule("native-high-level"),
+    ContentsRule((OFFLOAD_ROUNDS, CPU_TOKENS)),
     ProtocolRule("native-high-level", {"rounds": 3, "prompt_tokens": 300}),
 )
 
 #: No published result: that the environment's engine runs, and computes what the CPU does.
 _ENGINE: tuple[Rule, ...] = (
     StagesRule(("cann", "build", "versions-and-paths", "health", "ruff", "engine", "health-after")),
+    RunJunitRule(),
+    LockRule(),
     CannRule(),
     IdentityRule(("engine",)),
     VersionsRule(_COMPONENTS),
@@ -61,6 +71,7 @@ _ENGINE: tuple[Rule, ...] = (
     RuffRule(),
     PytestRule(("engine",)),
     CpuTokensRule("engine"),
+    ContentsRule((CPU_TOKENS,)),
 )
 
 RULES_OF_PIPELINE = {"kv-offload": _KV_OFFLOAD, "engine": _ENGINE}

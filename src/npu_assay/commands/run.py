@@ -1,5 +1,6 @@
 """`npu-assay run`: the main job."""
 
+import hashlib
 import os
 import shlex
 import sys
@@ -16,6 +17,7 @@ from rich.console import Console
 from npu_assay.cache import in_use
 from npu_assay.claims.findings import Result
 from npu_assay.claims.published import RULES_OF_PIPELINE
+from npu_assay.claims.verdict import Verdict
 from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
 from npu_assay.commands.run_dies import device_record, dies_line, require_cann, taken_dies
@@ -29,10 +31,11 @@ from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
 from npu_assay.environment.prune import needed
-from npu_assay.environment.variant import Variant
 from npu_assay.errors import InconclusiveError, UnusableError, UsageError
-from npu_assay.evidence.archive import Archive, create_archive, discard
-from npu_assay.evidence.manifest import EnvironmentRecord, Manifest, StageStatus
+from npu_assay.evidence.archive import Archive, create_archive, discard, write_inputs, writing
+from npu_assay.evidence.environment_record import environment_record
+from npu_assay.evidence.manifest import Manifest, StageStatus
+from npu_assay.evidence.provenance import host_record
 from npu_assay.model.folder import check_model
 from npu_assay.pipeline.definition import find_pipeline, load_pipeline
 from npu_assay.pipeline.dies import dies_of_run
@@ -114,7 +117,7 @@ def run(
     the device or the disk can't be used.
     """
     pipeline_file = find_pipeline(pipeline_name, PIPELINES)
-    pipeline, pipeline_sha256 = load_pipeline(pipeline_file)
+    pipeline, pipeline_data = load_pipeline(pipeline_file)
     shard = None if shard_text is None else read_shard(shard_text)
     chosen = choose_stages(pipeline, stages, shard)
     settings = apply_settings(pipeline, assignments)
@@ -137,9 +140,11 @@ def run(
         if kind == "hardware":
             taken = held.enter_context(taken_dies(dies, os.environ, dev))
         archive = create_archive(folder)
+        held.enter_context(writing(archive))
         console.print(f"device: {why}", highlight=False, soft_wrap=True)
         say_model(console, model)
         with _discarded_on_failure(archive):
+            write_inputs(archive, lock.data, pipeline_data)
             install(environment, progress)
             of_run = run_source(request, named, environment, progress.note)
             environment = of_run.environment
@@ -151,8 +156,10 @@ def run(
             console.print(dies_line(taken), highlight=False, soft_wrap=True)
             plan = RunPlan(
                 pipeline=pipeline,
-                pipeline_sha256=pipeline_sha256,
-                environment=_record_of(environment.variant, environment.site_packages),
+                pipeline_sha256=hashlib.sha256(pipeline_data).hexdigest(),
+                environment=environment_record(
+                    environment.variant, host_record().machine, rebuilt_files(environment.site_packages)
+                ),
                 chosen=chosen,
                 settings=settings,
                 shard=shard,
@@ -170,7 +177,8 @@ def run(
             except UnusableError:
                 _derive_of_the_rest(archive)
                 raise
-    sys.exit(_conclude(console, archive, manifest))
+            verdict = derive(archive.root)
+    sys.exit(_conclude(console, archive, manifest, verdict))
 
 
 def _check_pipeline(lock: Lock, pipeline: str) -> None:
@@ -220,20 +228,6 @@ def _discarded_on_failure(archive: Archive) -> Iterator[None]:
         raise
 
 
-def _record_of(variant: Variant, site_packages: Path) -> EnvironmentRecord:
-    return EnvironmentRecord(
-        name=variant.lock.name,
-        lock_sha256=variant.lock.sha256,
-        deviations=variant.deviations,
-        versions=variant.versions,
-        builds=variant.builds,
-        unverified=variant.unverified,
-        notes=variant.notes,
-        absent=dict(variant.absent),
-        rebuilt=rebuilt_files(site_packages),
-    )
-
-
 def _derive_of_the_rest(archive: Archive) -> None:
     """Of a run that the disk or the device ended: what was sealed gets its statement, where there is room."""
     if archive.sums.is_file():
@@ -241,7 +235,7 @@ def _derive_of_the_rest(archive: Archive) -> None:
             derive(archive.root)
 
 
-def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
+def _conclude(console: Console, archive: Archive, manifest: Manifest, verdict: Verdict) -> int:
     """Show what came of it; returns the exit code."""
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
     console.print(summary_table(manifest))
@@ -250,7 +244,6 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
             say(f"log of {stage.name}: {archive.stage_log(stage.name)}")
     say(summary_line(manifest))
     code = exit_code_of(manifest)
-    verdict = derive(archive.root)
     if manifest.pipeline.name in RULES_OF_PIPELINE and not manifest.partial:
         for finding in verdict.findings:
             if finding.result is Result.FAIL:
@@ -261,5 +254,6 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
             say(
                 f"each finding: npu-assay verify --mode {verdict.mode.value} {shlex.quote(str(archive.root))}"
             )
+    say(f"report: {archive.root / 'report.html'}")
     say(f"archive: {archive.root}")
     return code

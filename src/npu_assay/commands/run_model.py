@@ -4,7 +4,8 @@ import time
 
 from rich.console import Console
 
-from npu_assay.evidence.manifest import FileRecord, ModelRecord
+from npu_assay.evidence.manifest import ModelRecord
+from npu_assay.evidence.record import FileRecord
 from npu_assay.model.folder import Model, hash_files
 
 

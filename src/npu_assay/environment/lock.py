@@ -244,8 +244,14 @@ class Lock:
     """A lock that was read and checked."""
 
     path: Path
-    sha256: str
+    data: bytes
+    """The file's."""
     content: LockFile
+
+    @property
+    def sha256(self) -> str:
+        """Of the file."""
+        return hashlib.sha256(self.data).hexdigest()
 
     @property
     def name(self) -> str:
@@ -299,13 +305,26 @@ def load_lock(name: str = DEFAULT_ENVIRONMENT, folder: Path = ENVIRONMENTS) -> L
             f"no environment {name!r}; there is {', '.join(lock_names(folder)) or 'none'} in {folder}"
         )
     path = folder / f"{name}.toml"
-    content, data, text = read_toml(path, LockFile, "a lock")
+    lock, text = _read(path)
+    content = lock.content
     if content.name != name:
         line = line_of(text, ["name"])
         raise UsageError(f"{path}:{line}: name is {content.name!r}, expected the file's own, {name!r}")
-    lock = Lock(path=path, sha256=hashlib.sha256(data).hexdigest(), content=content)
     _check_requirements(lock, text)
     return lock
+
+
+def read_lock(path: Path) -> Lock:
+    """Read a lock wherever it is, such as the copy in an archive, which has no requirements beside it.
+
+    Raises UsageError with one line that says what and where.
+    """
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[Lock, str]:
+    content, data, text = read_toml(path, LockFile, "a lock")
+    return Lock(path=path, data=data, content=content), text
 
 
 def _check_requirements(lock: Lock, text: str) -> None:

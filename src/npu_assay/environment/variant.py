@@ -76,7 +76,10 @@ class Variant:
     @property
     def unverified(self) -> tuple[str, ...]:
         """Components whose hash for this machine is still to be recorded."""
-        machine = platform.machine()
+        return self.unverified_on(platform.machine())
+
+    def unverified_on(self, machine: str) -> tuple[str, ...]:
+        """Components whose hash for that architecture is still to be recorded."""
         return tuple(name for name, component in self.components.items() if component.is_unverified(machine))
 
     def component(self, name: str) -> Component:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _DEPTH = 16
-"""Deeper keys are not told apart from what holds them: ours has none, and a hostile file costs nothing."""
+"""Deeper keys are not looked for: nothing of ours is that deep, and a hostile file costs nothing."""
 
 Key = str | int
 """A key of an object, or a position in an array, from 0."""
@@ -68,3 +68,25 @@ def _text_of(token: str) -> str:
         return str(json.loads(token))
     except ValueError:
         return token
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A key that an object has twice."""
+
+    keys: tuple[Key, ...]
+    line: int
+    """Of the second one."""
+
+    def __str__(self) -> str:
+        return ".".join(map(str, self.keys))
+
+
+def first_repeated(text: str) -> Repeated | None:
+    """The first key of JSON text that stands twice in its object, or None."""
+    seen: set[tuple[Key, ...]] = set()
+    for path, line in _walk(text):
+        if path in seen:
+            return Repeated(path, line)
+        seen.add(path)
+    return None

@@ -2,13 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from junit_xml import TestCase as JunitCase
 from junit_xml import TestSuite as JunitSuite
 from junit_xml import to_xml_report_string
-
-from npu_assay.evidence.atomic import write_atomically
 
 
 @dataclass(frozen=True)
@@ -35,8 +32,3 @@ def render_junit(suite: str, cases: Iterable[ReportCase]) -> str:
             entry.add_skipped_info(case.skipped)
         written.append(entry)
     return str(to_xml_report_string([JunitSuite(suite, written)]))
-
-
-def write_junit(path: Path, suite: str, cases: Iterable[ReportCase]) -> None:
-    """Write JUnit XML atomically."""
-    write_atomically(path, render_junit(suite, cases).encode())

@@ -5,6 +5,7 @@ import platform
 import subprocess
 
 from npu_assay import __version__
+from npu_assay.evidence.machine_id import machine_id
 from npu_assay.evidence.manifest import HostRecord, ProjectRecord
 from npu_assay.project import ROOT
 
@@ -16,6 +17,7 @@ def host_record() -> HostRecord:
     except (OSError, KeyError):
         system = platform.system()
     return HostRecord(
+        id=machine_id(),
         system=system,
         kernel=platform.release(),
         machine=platform.machine(),

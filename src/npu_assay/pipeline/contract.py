@@ -9,6 +9,7 @@ from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.jsonlines import read_rows
 from npu_assay.evidence.manifest import StageStatus
 from npu_assay.evidence.pytest_junit import Outcome, TestCase, read_pytest_junit
+from npu_assay.evidence.stage_inputs import StageInputs, read_stage_inputs
 from npu_assay.pipeline.definition import Stage
 from npu_assay.pipeline.process import End, Ended
 
@@ -43,11 +44,21 @@ def judge_stage(stage: Stage, ended: Ended, archive: Archive) -> Judgement:
             return _judge_exit(stage, ended.exit_code, archive)
 
 
+def inputs_of(stage: Stage, archive: Archive) -> StageInputs | None:
+    """What the stage says that it read, or None. Raises UsageError for a file that can't be used."""
+    path = archive.stage_inputs(stage.name)
+    return read_stage_inputs(path, f"stages/{path.name}") if path.exists() else None
+
+
 def _judge_exit(stage: Stage, exit_code: int | None, archive: Archive) -> Judgement:
+    if exit_code not in (0, _INCONCLUSIVE_EXIT):
+        return StageStatus.FAIL, _why_not_zero(stage, exit_code, archive)
+    try:
+        inputs_of(stage, archive)
+    except AssayError as error:
+        return StageStatus.FAIL, str(error)
     if exit_code == _INCONCLUSIVE_EXIT:
         return StageStatus.INCONCLUSIVE, f"exit code {exit_code}; stages/{stage.name}.log says why"
-    if exit_code != 0:
-        return StageStatus.FAIL, _why_not_zero(stage, exit_code, archive)
     if stage.empty_log and (size := archive.stage_log(stage.name).stat().st_size):
         return StageStatus.FAIL, f"printed {size} bytes; its success prints nothing"
     try:

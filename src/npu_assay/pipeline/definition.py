@@ -25,7 +25,6 @@ A stage has:
 An unknown key is an error.
 """
 
-import hashlib
 import tomllib
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self
@@ -123,8 +122,8 @@ class Pipeline(_Strict):
         return [stage.name for stage in self.stage]
 
 
-def load_pipeline(path: Path) -> tuple[Pipeline, str]:
-    """Read a pipeline file; returns it with the sha256 of its bytes.
+def load_pipeline(path: Path) -> tuple[Pipeline, bytes]:
+    """Read a pipeline file; returns it with the file's bytes.
 
     Raises UsageError that names the file and the first thing wrong in it.
     """
@@ -137,7 +136,7 @@ def load_pipeline(path: Path) -> tuple[Pipeline, str]:
         raise UsageError(f"{path}: {first_problem(error)}") from error
     except ValueError as error:  # not UTF-8, not TOML
         raise UsageError(f"{path}: {error}") from error
-    return pipeline, hashlib.sha256(data).hexdigest()
+    return pipeline, data
 
 
 def find_pipeline(name: str, folder: Path) -> Path:

@@ -44,8 +44,12 @@ class Descendants:
     def __init__(self) -> None:
         self._others = {process.pid for process in _process_table() if process.parent == os.getpid()}
 
-    def alive(self) -> list[Process]:
-        """The living ones now."""
+    def all(self) -> list[Process]:
+        """Those that are there now, also the ones that have ended and were not collected.
+
+        That none is alive does not say that all has ended: the table is listed before it is read, and who is
+        read as ended may have forked in between. Who was collected before that can't have.
+        """
         children: dict[int, list[Process]] = {}
         for process in _process_table():
             children.setdefault(process.parent, []).append(process)
@@ -54,13 +58,16 @@ class Descendants:
         while waiting:
             process = waiting.pop()
             waiting += children.get(process.pid, [])
-            if process.state not in _ZOMBIE_STATES:
-                found.append(process)
+            found.append(process)
         return found
 
+    def alive(self) -> list[Process]:
+        """The living ones now."""
+        return [process for process in self.all() if process.state not in _ZOMBIE_STATES]
+
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to all of them."""
-        for process in self.alive():
+        """Send a signal to all of them: one that has ended may have threads that have not."""
+        for process in self.all():
             with suppress(ProcessLookupError):
                 os.kill(process.pid, number)
 

@@ -4,15 +4,16 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from npu_assay.device.visible import RT_VISIBLE_DEVICES
 from npu_assay.environment.lock import DEVICE_WORD
-from npu_assay.errors import UnusableError
+from npu_assay.errors import AssayError, UnusableError
 from npu_assay.evidence import archive as archives
 from npu_assay.evidence.archive import Archive
-from npu_assay.evidence.junit import ReportCase, write_junit
+from npu_assay.evidence.atomic import write_atomically
+from npu_assay.evidence.device_state import read_device_state
+from npu_assay.evidence.loaded import read_loaded
 from npu_assay.evidence.manifest import (
     DeviceRecord,
     EnvironmentRecord,
@@ -27,15 +28,18 @@ from npu_assay.evidence.manifest import (
 )
 from npu_assay.evidence.plog import keep_plog
 from npu_assay.evidence.provenance import host_record, project_record
+from npu_assay.evidence.run_junit import render_run_junit
+from npu_assay.evidence.stage_inputs import StageInputs
+from npu_assay.pipeline.clock import RunClock
 from npu_assay.pipeline.command import fill_placeholders
-from npu_assay.pipeline.contract import judge_stage
+from npu_assay.pipeline.contract import inputs_of, judge_stage
 from npu_assay.pipeline.definition import Pipeline, Stage
 from npu_assay.pipeline.dies import dies_of
 from npu_assay.pipeline.folder_limit import FolderLimit
 from npu_assay.pipeline.process import End, Limits, run_to_log
 from npu_assay.pipeline.progress import Progress
 from npu_assay.pipeline.run_folders import RunFolders
-from npu_assay.pipeline.selection import Settings
+from npu_assay.pipeline.selection import Settings, changed_settings
 from npu_assay.pipeline.stage_environment import StageEnvironment
 from npu_assay.project import ADAPTATIONS, SUITES
 from npu_assay.source.record import SourceRecord
@@ -92,6 +96,7 @@ class Runner:
         self._folders = RunFolders(archive.work, plan.model_infos)
         self._progress = progress
         self._stop = stop
+        self._clock = RunClock()
         self._records: dict[str, StageRecord] = {}
         self._fatal = ""
         self._interrupted = False
@@ -102,14 +107,13 @@ class Runner:
         A full disk ends the run: what was done so far is sealed, for which space was kept, or the archive is
         removed; then UnusableError is raised.
         """
-        started = datetime.now(UTC)
         project = project_record()  # now: the checkout may be another at the end
         try:
             _reserve(self._archive)
             for stage in self._plan.pipeline.stage:
                 self._records[stage.name] = record = self._outcome(stage)
                 self._progress.stage_ended(record)
-            manifest = self._finish(started, project)
+            manifest = self._finish(project)
         except OSError as error:
             archives.discard(self._archive)
             raise UnusableError(
@@ -160,7 +164,7 @@ class Runner:
         folders = self._folders
         folders.scratch(stage.name).mkdir()
         command = fill_placeholders(stage.command, self._placeholders(stage))
-        started = datetime.now(UTC)
+        started = self._clock.now()
         ended = run_to_log(
             command,
             folder=folders.scratch(stage.name),
@@ -197,6 +201,7 @@ class Runner:
             started=started,
             seconds=round(ended.seconds, 3),
             left_behind=ended.left_behind,
+            inputs=self._inputs(stage),
         )
 
     def _placeholders(self, stage: Stage) -> dict[str, tuple[str, ...]]:
@@ -239,26 +244,40 @@ class Runner:
             archives.remove(path)
         return str(special[0].relative_to(self._archive.root)) if special else ""
 
-    def _finish(self, started: datetime, project: ProjectRecord) -> Manifest:
-        """Write manifest.json, junit.xml and SHA256SUMS."""
+    def _device_states(self) -> dict[str, object]:
+        return {
+            "before": read_device_state(self._archive.device),
+            "after": read_device_state(self._archive.device_after),
+        }
+
+    def _inputs(self, stage: Stage) -> StageInputs | None:
+        """Of a stage that has ended; a file that can't be used has failed it, if it had not failed anyway."""
+        try:
+            return inputs_of(stage, self._archive)
+        except AssayError:
+            return None
+
+    def _finish(self, project: ProjectRecord) -> Manifest:
+        """Write junit.xml, manifest.json and SHA256SUMS, in this order."""
         archives.remove(self._archive.work)
         manifest = Manifest(
             pipeline=PipelineRecord(name=self._plan.pipeline.name, sha256=self._plan.pipeline_sha256),
             shard=self._plan.shard,
             environment=self._plan.environment,
             source=self._plan.source,
-            device=self._plan.device,
+            device=self._plan.device.model_copy(update=self._device_states()),
+            loaded=read_loaded(self._archive.environment),
+            changed_settings=changed_settings(self._plan.pipeline, self._plan.settings),
             model=self._plan.model,
             project=project,
             host=host_record(),
-            started=started,
-            finished=datetime.now(UTC),
+            started=self._clock.started,
+            finished=self._clock.now(),
             interrupted=self._interrupted,
             stages=tuple(self._records.values()),
         )
+        write_atomically(self._archive.junit, render_run_junit(manifest))
         write_manifest(self._archive.manifest, manifest)
-        emulated = " (EMULATED)" if manifest.device.kind == "emulated" else ""
-        write_junit(self._archive.junit, manifest.pipeline.name + emulated, map(_junit_case, manifest.stages))
         archives.seal(self._archive)
         return manifest
 
@@ -267,16 +286,3 @@ def _reserve(archive: Archive) -> None:
     """Take the space that sealing needs; it is given back with the work folder."""
     with (archive.work / "reserve").open("wb") as file:
         file.write(bytes(_RESERVE_BYTES))
-
-
-def _junit_case(record: StageRecord) -> ReportCase:
-    seconds = record.seconds or 0.0
-    match record.status:
-        case StageStatus.PASS:
-            return ReportCase(record.name, seconds)
-        case StageStatus.FAIL | StageStatus.SKIPPED:
-            return ReportCase(record.name, seconds, failure=f"{record.status}: {record.reason}")
-        case StageStatus.INCONCLUSIVE | StageStatus.INTERRUPTED:
-            return ReportCase(record.name, seconds, error=f"{record.status}: {record.reason}")
-        case StageStatus.NOT_APPLICABLE | StageStatus.NOT_RUN:
-            return ReportCase(record.name, seconds, skipped=f"{record.status}: {record.reason}")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.manifest import Setting, ShardRecord
+from npu_assay.evidence.manifest import ChangedSetting, Setting, ShardRecord
 from npu_assay.pipeline.definition import Pipeline, Stage
 from npu_assay.pipeline.shards import stages_of_shard
 
@@ -57,6 +57,16 @@ def apply_settings(pipeline: Pipeline, assignments: Iterable[str]) -> Settings:
             raise UsageError(f"{option}: stage {name} has no setting {key!r}; there are: {known}")
         settings[name][key] = _value_of(types[key], text, option)
     return settings
+
+
+def changed_settings(pipeline: Pipeline, settings: Settings) -> dict[str, ChangedSetting]:
+    """`<stage>.<setting>` -> how it departs from the pipeline file."""
+    return {
+        f"{stage.name}.{key}": ChangedSetting(default=stage.settings.get(key), used=used)
+        for stage in pipeline.stage
+        for key, used in settings[stage.name].items()
+        if used != stage.settings.get(key)
+    }
 
 
 def _stage_of(pipeline: Pipeline, name: str, option: str) -> Stage:

@@ -4,49 +4,40 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
+from planted_run import LOCK, PIPELINE, Places, changed_checkout, manifest_of, settings_of, stage_names
+from planted_run import device_of as device_of
 from planted_tests import LOCKS_TREE, junit, names_of_tests, session, unit_tests
 
 from npu_assay.claims.case import Mode
+from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import Verdict, verify
+from npu_assay.environment.lock import UNVERIFIED
 from npu_assay.evidence.archive import Archive, create_archive, seal
-from npu_assay.evidence.manifest import (
-    DeviceRecord,
-    DieRecord,
-    EnvironmentRecord,
-    Manifest,
-    PipelineRecord,
-    StageRecord,
-    StageStatus,
-    write_manifest,
-)
-from npu_assay.evidence.provenance import host_record, project_record
+from npu_assay.evidence.device_state import read_device_state
+from npu_assay.evidence.loaded import read_loaded
+from npu_assay.evidence.manifest import StageStatus, write_manifest
+from npu_assay.evidence.run_junit import render_run_junit
+from npu_assay.evidence.stage_inputs import read_stage_inputs
 from npu_assay.report.derived import derive
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import native_parts
 from npu_assay.source.record import PatchRecord, SourceRecord
 
-STAGES = (
-    "cann",
-    "build",
-    "versions-and-paths",
-    "health",
-    "ruff",
-    "compileall",
-    "vllm-ascend-ut",
-    "unit",
-    "native-transfer",
-    "native-high-level",
-    "health-after",
-)
-LIBRARY = "/cache/Ascend/cann-9.0.0/x86_64-linux/lib64/libascendcl.so"
-IDENTITY = "EMULATED CANN 9.0.0 (emucann)"
+EMULATED = Places("emulated")
+ASCEND = "/home/me/.cache/npu-assay/emulator/0123456789abcdef/Ascend"
+LIBRARY = f"{ASCEND}/cann-9.0.0/x86_64-linux/lib64/libascendcl.so"
+IDENTITY = "EMULATED 0.1.0"
 LOCKED = {"torch": "2.9.0", "torch-npu": "2.9.0.post2", "triton-ascend": "3.2.0"}
 LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0"}
 LOADED = LOCKED | {"torch": "2.9.0+cpu"}
+MODULES = {name: name.replace("-", "_") for name in LOCKED} | {"triton-ascend": "triton"}
+STAGES = stage_names()
+SETTINGS = settings_of("native-high-level")
 #: Of the run's vllm-ascend: name -> content.
 TREE = {
     "setup.py": "setup()",
@@ -58,13 +49,10 @@ TREE = {
     "tests/ut/test_empty.py": "",
     "tests/ut/worker/test_worker_v1.py": "# upstream's CI leaves this out",
 }
-LOCKED_CANN = {"cann": "9.0.0", "cann-ops": "9.0.0", "nnal": "9.0.0"}
-LOCKED_BUILDS = dict.fromkeys(LOCKED_CANN, "EMULATED")
-SETTINGS = {"rounds": 3, "prompt_tokens": 300}
 
 NPU_SMI_INFO = """\
 +------------------------------------------------------------------------------------------------+
-| npu-smi 9.0.0.EMULATED           Version: 9.0.0.EMULATED                                       |
+| npu-smi 25.5.1+emulated          Version: 25.5.1+emulated                                      |
 +---------------------------+---------------+----------------------------------------------------+
 | NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
 | Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)        |
@@ -95,16 +83,16 @@ PROCESS = "| 0       0                 | 4711          | VLLMEngineCore         
 #: Role -> where it was found, and the text.
 CANN_FILES = {
     "toolkit": (
-        "/cache/Ascend/cann-9.0.0/x86_64-linux/ascend_toolkit_install.info",
+        f"{ASCEND}/cann-9.0.0/x86_64-linux/ascend_toolkit_install.info",
         "package_name=Ascend-cann-toolkit\nversion=9.0.0\ninnerversion=EMULATED\narch=x86_64\n",
     ),
-    "version-cfg": ("/cache/Ascend/cann-9.0.0/version.cfg", "hccl_running_version=[EMULATED:9.0.0]\n"),
+    "version-cfg": (f"{ASCEND}/cann-9.0.0/version.cfg", "hccl_running_version=[EMULATED:9.0.0]\n"),
     "atb": (
-        "/cache/Ascend/nnal/atb/9.0.0/version.info",
+        f"{ASCEND}/nnal/atb/9.0.0/version.info",
         "Ascend-cann-atb : 9.0.0\nAscend-cann-atb Version : 9.0.0.EMULATED\n",
     ),
     "driver": (
-        "/cache/Ascend/driver/version.info",
+        f"{ASCEND}/driver/version.info",
         "Version=25.5.1+emulated\nInnerversion=EMULATED\npackage_version=25.5.1+emulated\n",
     ),
 }
@@ -119,10 +107,11 @@ def _on_hardware(role: str, text: str) -> str:
 
 
 CANN_FILES_OF_HARDWARE = {
-    role: (found, _on_hardware(role, text)) for role, (found, text) in CANN_FILES.items()
+    role: (found.replace(ASCEND, "/usr/local/Ascend"), _on_hardware(role, text))
+    for role, (found, text) in CANN_FILES.items()
 } | {
     "ops": (
-        "/cache/Ascend/cann-9.0.0/x86_64-linux/ascend_ops_install.info",
+        "/usr/local/Ascend/cann-9.0.0/x86_64-linux/ascend_ops_install.info",
         "package_name=Ascend-cann-910b-ops\nversion=9.0.0\ninnerversion=V100R001C10SPC001B250\n",
     )
 }
@@ -133,6 +122,21 @@ NPU_SMI = {
     "npu-smi-info-l.txt": "Total Count : 1\n\nNPU ID : 0\nChip Count : 1\n",
     "npu-smi-health-0-0.txt": "Health Status : OK\nError Code : NA\nError Information : NA\n",
 }
+
+
+#: What the high-level stage read.
+INPUTS = {
+    "schema_version": 1,
+    "models": [{"name": "tiny model", "files": {"config.json": {"sha256": "c" * 64, "size": 700}}}],
+    "datasets": [
+        {"name": "prompts", "source": "npu-assay", "revision": "seed 0", "rows": 3, "sha256": "d" * 64}
+    ],
+}
+
+
+def load_path(distribution: str) -> str:
+    """Where the emulated run loaded it from."""
+    return f"{EMULATED.site}/{MODULES[distribution]}/__init__.py"
 
 
 def pytest_log(summary: str) -> str:
@@ -192,12 +196,17 @@ class OffloadArchive:
         self.archive: Archive = create_archive(root)
         self.archive.work.rmdir()
         self.root = self.archive.root
-        self.manifest = _manifest()
+        self.checkout = OWN
+        self.forged = False
+        """Whether somebody edits the manifest, and so nothing in it is written anew."""
+        self.manifest = manifest_of("emulated", OWN)
+        self.write_inputs()
         self.write(
             "stages/versions-and-paths.log",
-            "".join(f"{name} {version} /x/{name}.py\n" for name, version in LOADED.items())
-            + f"process: versions pid 1\nprocess-map: {LIBRARY}\n"
-            f"cann-identity: {IDENTITY}\n",
+            "".join(f"{name} {version} {load_path(name)}\n" for name, version in LOADED.items())
+            + f"process: versions_and_paths.py pid 1\nprocess-map: {LIBRARY}\n"
+            f"cann-identity: {IDENTITY}\npython 3.11.7 {EMULATED.python}\n"
+            "device: 1 x Ascend910B3, emulated\n",
         )
         self.write_environment()
         self.write_tree(LOCKS_TREE)
@@ -219,6 +228,7 @@ class OffloadArchive:
             '{"prompt_tokens": 7, "npu_token_ids": [5, 6], "cpu_token_ids": [5, 6]}\n',
         )
         self.write_rounds(*(round_row(run) for run in (1, 2, 3)))
+        self.write("stages/native-high-level.inputs.json", json.dumps(INPUTS))
 
     def write(self, name: str, text: str) -> None:
         path = self.root / name
@@ -236,7 +246,7 @@ class OffloadArchive:
         """Log and JUnit of vllm-ascend's own tests."""
         skipped = sum("<skipped" in inner for inner in tests.values())
         log = pytest_log(f"{len(tests) - skipped} passed, {skipped} skipped")
-        self.write("stages/vllm-ascend-ut.log", f"package: /x/vllm-ascend.py\n{log}")
+        self.write("stages/vllm-ascend-ut.log", f"package: {load_path('vllm-ascend')}\n{log}")
         self.write("stages/vllm-ascend-ut.junit.xml", junit(tests))
 
     def write_environment(self, tree: Listing = LOCKS_TREE, **files: str) -> None:
@@ -245,6 +255,12 @@ class OffloadArchive:
         loaded = {name: tree.files[name] for name in _packaged(tree)} | loaded
         loaded["vllm_ascend/_build_info.py"] = sha256("made by setup.py")
         facts = {
+            "python": {"version": "3.11.7", "executable": EMULATED.python},
+            "packages": [
+                {"name": name, "version": version, "path": load_path(name)}
+                for name, version in LOADED.items()
+            ],
+            "device": {"kind": "emulated", "count": 1, "name": "Ascend910B3"},
             "cann_identity": IDENTITY,
             "process_map": [LIBRARY],
             "vllm_ascend_files": loaded,
@@ -292,6 +308,23 @@ class OffloadArchive:
         log = (self.root / "stages/versions-and-paths.log").read_text()
         loaded = re.sub(r"^vllm-ascend \S+", f"vllm-ascend {source.version}", log, flags=re.MULTILINE)
         self.write("stages/versions-and-paths.log", loaded)
+        facts = json.loads((self.root / "environment.json").read_bytes())
+        for package in facts["packages"]:
+            if package["name"] == "vllm-ascend":
+                package["version"] = source.version
+        self.write("environment.json", json.dumps(facts))
+
+    def use_lock(self, change: Callable[[str], str]) -> None:
+        """As if this checkout had another lock, and the run had been made from that."""
+        self.checkout = changed_checkout(self.root.parent / "changed", self.checkout, change)
+        kind = self.manifest.device.kind
+        self.change_manifest(environment=manifest_of(kind, self.checkout).environment)
+        self.write_inputs()
+
+    def write_inputs(self) -> None:
+        """inputs/: the lock and the pipeline that the manifest was made from."""
+        self.write("inputs/lock.toml", self.checkout.lock(LOCK).read_text())
+        self.write("inputs/pipeline.toml", self.checkout.pipeline(PIPELINE).read_text())
 
     def write_cann(self, files: dict[str, tuple[str, str]]) -> None:
         for role, (found, text) in files.items():
@@ -326,32 +359,67 @@ class OffloadArchive:
         for path in self.archive.stage_log(name), self.archive.stage_junit(name):
             path.unlink(missing_ok=True)
 
+    def record(self) -> None:
+        """What the runner reads of the stages' files into the manifest when they have ended."""
+        device = self.manifest.device.model_copy(
+            update={
+                "before": read_device_state(self.archive.device),
+                "after": read_device_state(self.archive.device_after),
+            }
+        )
+        self.change_manifest(device=device, loaded=read_loaded(self.archive.environment))
+        for stage in self.manifest.stages:
+            path = self.archive.stage_inputs(stage.name)
+            if path.exists():
+                self.change_stage(stage.name, inputs=read_stage_inputs(path, path.name))
+
     def seal(self) -> None:
+        if not self.forged:
+            self.record()
         write_manifest(self.archive.manifest, self.manifest)
+        self.archive.junit.write_bytes(render_run_junit(self.manifest))
         seal(self.archive)
 
     def derive(self) -> None:
         """Seal, and write what is derived."""
         self.seal()
-        derive(self.root)
+        derive(self.root, self.checkout)
 
     def verdict(self, mode: Mode = Mode.EMULATED) -> Verdict:
         self.seal()
-        return verify(self.root, mode)
+        return verify(self.root, mode, self.checkout)
+
+
+@cache
+def recorded_checkout() -> Checkout:
+    """A checkout in whose lock somebody has recorded every hash, as formal mode wants it."""
+    recorded = f'"{"a" * 64}"'
+    return changed_checkout(Path(mkdtemp()), OWN, lambda text: text.replace(f'"{UNVERIFIED}"', recorded))
 
 
 def to_hardware(offload: OffloadArchive) -> None:
-    """As if the run had been on an NPU."""
-    offload.change_manifest(device=device_of("hardware"))
+    """As if the run had been on an NPU, in an environment all of whose hashes are recorded."""
+    hardware = Places("hardware")
+    offload.checkout = recorded_checkout()
+    offload.manifest = manifest_of("hardware", offload.checkout).model_copy(
+        update={"source": offload.manifest.source}
+    )
+    offload.write_inputs()
+    offload.replace("environment.json", '"kind": "emulated"', '"kind": "hardware"')
+    offload.replace("stages/versions-and-paths.log", "910B3, emulated", "910B3, hardware")
     for name in ("environment.json", "stages/versions-and-paths.log"):
         offload.replace(name, IDENTITY, "hardware V100R001C10SPC001B250")
-    for folder in ("device", "device/after"):
-        offload.replace(f"{folder}/npu-smi-info.txt", "9.0.0.EMULATED", "25.5.1")
-    offload.write_cann(CANN_FILES_OF_HARDWARE)
-    builds = {"cann": "V100R001C10SPC001B250", "cann-ops": "V100R001C10SPC001B250", "nnal": "9.0.0.B160"}
-    offload.change_manifest(environment=offload.manifest.environment.model_copy(update={"builds": builds}))
-    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
+        # What the hardware variant of the lock has instead.
+        offload.replace(name, "3.11.7", "3.11.6")
+        offload.replace(name, "3.2.0", "3.2.1")
     offload.write_tests("native-high-level", with_cpu=False)
+    for path in (offload.root / "environment.json", *(offload.root / "stages").iterdir()):
+        text = path.read_text().replace(EMULATED.environment, hardware.environment)
+        path.write_text(text.replace(ASCEND, "/usr/local/Ascend"))
+    for folder in ("device", "device/after"):
+        offload.replace(f"{folder}/npu-smi-info.txt", "25.5.1+emulated ", "25.5.1          ")
+    offload.write_cann(CANN_FILES_OF_HARDWARE)
+    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
 
 
 Change = Callable[[OffloadArchive], object]
@@ -364,38 +432,3 @@ def messages(verdict: Verdict, result: Result) -> list[str]:
         for finding in verdict.findings
         if finding.result is result
     ]
-
-
-def device_of(kind: str, *npus: int) -> DeviceRecord:
-    """The record of a run that took these dies, by default the one that the archive's npu-smi shows."""
-    dies = tuple(
-        DieRecord(npu_id=npu, chip_id=0, logical_id=npu, bus_id=f"0000:C{npu + 1}:00.0")
-        for npu in npus or (0,)
-    )
-    visible = ",".join(str(die.logical_id) for die in dies)
-    return DeviceRecord(kind=kind, dies=dies, visible_devices=visible)
-
-
-def _manifest() -> Manifest:
-    now = datetime.now(UTC)
-    settings = {"native-high-level": SETTINGS}
-    return Manifest(
-        pipeline=PipelineRecord(name="kv-offload", sha256="0" * 64),
-        environment=EnvironmentRecord(
-            name="cann900-vllm018", lock_sha256="1" * 64, versions=LOCKED | LOCKED_CANN, builds=LOCKED_BUILDS
-        ),
-        source=SourceRecord.model_construct(),  # write_tree's
-        device=device_of("emulated"),
-        model=None,
-        project=project_record(),
-        host=host_record(),
-        started=now,
-        finished=now,
-        interrupted=False,
-        stages=tuple(
-            StageRecord(
-                name=name, status=StageStatus.PASS, exit_code=0, seconds=10.0, settings=settings.get(name, {})
-            )
-            for name in STAGES
-        ),
-    )

@@ -14,7 +14,7 @@ def engine(offload: OffloadArchive) -> OffloadArchive:
     stages = [stage for stage in offload.manifest.stages if stage.name in kept]
     stages.append(StageRecord(name="engine", status=StageStatus.PASS, exit_code=0, settings={}))
     offload.change_manifest(pipeline=PipelineRecord(name="engine", sha256="0" * 64), stages=tuple(stages))
-    for suffix in ("log", "junit.xml"):
+    for suffix in ("log", "junit.xml", "inputs.json"):
         (offload.root / "stages" / f"native-high-level.{suffix}").unlink()
     offload.write_tests("engine")
     for name in (

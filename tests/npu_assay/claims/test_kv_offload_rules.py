@@ -5,6 +5,7 @@ import tracemalloc
 
 import pytest
 from offload_archive import (
+    ASCEND,
     CLOSING_RULE,
     IDENTITY,
     LIBRARY,
@@ -12,12 +13,12 @@ from offload_archive import (
     PROCESS,
     SETTINGS,
     OffloadArchive,
-    device_of,
     messages,
     pytest_log,
     round_row,
     stage_junit,
 )
+from planted_run import device_of
 from planted_tests import junit, names_of_tests
 
 from npu_assay.claims.case import Mode
@@ -29,7 +30,7 @@ from npu_assay.evidence.manifest import ModelRecord, StageStatus
 VERSIONS = "stages/versions-and-paths.log"
 TOOLKIT = "cann/toolkit/ascend_toolkit_install.info"
 ATB = "cann/atb/version.info"
-CANN = "/cache/Ascend/cann-9.0.0/x86_64-linux"
+CANN = f"{ASCEND}/cann-9.0.0/x86_64-linux"
 FAILURE = '<failure message="no">no</failure>'
 SKIP = '<skipped type="pytest.skip" message="no"/>'
 TWICE = f'<testcase classname="{names_of_tests("unit")[-1].replace("::", chr(34) + " name=" + chr(34))}"/>'
@@ -116,7 +117,7 @@ FAULTS = {
         "versions/2: torch-npu: 2.9.0 was loaded, the run asks for 2.9.0.post2",
     ),
     "version not recorded": (
-        lambda o: o.replace(VERSIONS, "vllm 0.18.0 /x", "vllm 0.18.0 x"),
+        lambda o: o.replace(VERSIONS, "vllm 0.18.0 /", "vllm 0.18.0 "),
         "versions/2: vllm: 0 lines name its version and file",
     ),
     "another library in a stage": (
@@ -171,11 +172,11 @@ FAULTS = {
             "process-map: ",
             "process-map: /usr/local/Ascend/cann-8.5.1/x86_64-linux/lib64/libhccl.so\nprocess-map: ",
         ),
-        "lib64/libhccl.so was loaded, which is not of the CANN in /cache/Ascend/cann-9.0.0",
+        f"lib64/libhccl.so was loaded, which is not of the CANN in {ASCEND}/cann-9.0.0",
     ),
     "libatb out of the toolkit": (
         lambda o: o.replace(VERSIONS, "process-map: ", f"process-map: {CANN}/lib64/libatb.so\nprocess-map: "),
-        f"cann/1: {CANN}/lib64/libatb.so was loaded, which is not of the atb in /cache/Ascend/nnal/atb/9.0.0",
+        f"cann/1: {CANN}/lib64/libatb.so was loaded, which is not of the atb in {ASCEND}/nnal/atb",
     ),
     "a stub was loaded": (
         lambda o: o.replace(
@@ -220,7 +221,7 @@ FAULTS = {
     "the NPU's die in use before the run": (
         lambda o: [
             o.replace("device/npu-smi-info.txt", *words)
-            for words in ((".EMULATED", ""), (NOTHING_RUNS, PROCESS))
+            for words in (("+emulated", ""), (NOTHING_RUNS, PROCESS))
         ],
         "health/4: health: NPU 0 chip 0: used by process 4711",
     ),
@@ -333,7 +334,7 @@ FAULTS = {
     ),
     "a session longer than its stage": (
         lambda o: o.replace("stages/unit.log", "in 0.77s", "in 7654.32s (2:07:34)"),
-        "unit: the session took 7654.32 s, all of the stage 10.0 s",
+        "unit: the session took 7654.32 s, all of the stage 19.5 s",
     ),
     "JUnit missing": (
         lambda o: (o.root / "stages/unit.junit.xml").unlink(),
@@ -366,8 +367,8 @@ FAULTS = {
         "round 1: prompt_tokens is 200, the stage's setting is 300",
     ),
     "fewer tokens": (
-        lambda o: o.change_stage("native-high-level", settings=SETTINGS | {"max_tokens": 20}),
-        "round 1: 16 token ids, the stage's setting max_tokens is 20",
+        lambda o: o.change_stage("native-high-level", settings=SETTINGS | {"max_tokens": 17}),
+        "round 1: 16 token ids, the stage's setting max_tokens is 17",
     ),
     "one token differs": (round_2(external_token_ids=[2, 7, 7, 6] * 4), "round 2: tokens differ"),
     "no tokens": (round_2(cold_token_ids=[], external_token_ids=[]), "round 2: no tokens"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from offload_archive import TREE, OffloadArchive, listing_of, messages
+from offload_archive import TREE, OffloadArchive, listing_of, load_path, messages
 from planted_tests import junit
 
 from npu_assay.claims.case import Mode
@@ -141,14 +141,14 @@ FAULTS: dict[str, tuple[Change, str]] = {
         "unit-tests/2: vllm-ascend-ut: 3 passed, 1 skipped in 0.77s by the log; by JUnit 2 passed, 1 skipped",
     ),
     "no summary": (
-        lambda run: run.write("stages/vllm-ascend-ut.log", "package: /x/vllm-ascend.py\n"),
+        lambda run: run.write("stages/vllm-ascend-ut.log", "package: /x/__init__.py\n"),
         "unit-tests/2: vllm-ascend-ut: no summary line of pytest in the log",
     ),
     "another package was tested": (
         lambda run: run.replace(
-            "stages/vllm-ascend-ut.log", "/x/vllm-ascend.py", "/tree/vllm_ascend/__init__.py"
+            "stages/vllm-ascend-ut.log", load_path("vllm-ascend"), "/tree/vllm_ascend/__init__.py"
         ),
-        "unit-tests/2: vllm-ascend-ut: tested /tree/vllm_ascend/__init__.py, the run's is /x/vllm-ascend.py",
+        "unit-tests/2: vllm-ascend-ut: tested /tree/vllm_ascend/__init__.py, the run's is /home/me/",
     ),
 }
 

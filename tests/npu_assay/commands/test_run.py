@@ -22,8 +22,9 @@ from npu_assay.commands import run as run_module
 from npu_assay.environment.ascend_build.request import RunSource
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
-from npu_assay.evidence.manifest import FileRecord, read_manifest
-from npu_assay.project import ROOT
+from npu_assay.evidence.manifest import read_manifest
+from npu_assay.evidence.record import FileRecord
+from npu_assay.project import ENVIRONMENTS, ROOT
 from npu_assay.report.derived import judge
 from npu_assay.source.location import Folder
 from npu_assay.source.tree import Wanted, make_tree
@@ -281,10 +282,11 @@ def test_exit_codes(assay, capsys, program, arguments, code, line):
 
 
 @pytest.mark.parametrize("arguments", [(), ("--stage", "assay")], ids=["whole", "partial"])
-def test_a_run_leaves_its_statement(assay, arguments):
+def test_a_run_leaves_its_statement_and_reports(assay, capsys, arguments):
     assert assay.run(*arguments) == 0
+    assert f"report: {assay.out}/report.html\n" in capsys.readouterr().out
     verdict = judge(assay.out, Mode.EMULATED)
-    assert [one.result for one in verdict.findings if one.rule == "derived/1"] == [Result.PASS]
+    assert [one.result for one in verdict.findings if one.rule == "derived/1"] == [Result.PASS] * 3
     (assay.out / "statement.intoto.json").unlink()
     assert judge(assay.out, Mode.EMULATED).result is Result.FAIL
 
@@ -304,6 +306,16 @@ def test_the_stages_of_a_shard_decide_its_exit_code(assay, capsys, program, code
     assert (str(first.shard), str(second.shard)) == ("1/2", "2/2")
     run = [{stage.name for stage in part.stages if stage.command} for part in (first, second)]
     assert run == [{"one", "assay"}, {"two", "assay"}]
+
+
+def test_the_archive_has_the_bytes_that_the_run_was_made_from(assay):
+    assert assay.run() == 0
+    manifest = read_manifest(assay.out / "manifest.json")
+    pipeline, lock = ((assay.out / "inputs" / name).read_bytes() for name in ("pipeline.toml", "lock.toml"))
+    assert pipeline == (assay.folder / "demo.toml").read_bytes()
+    assert lock == (ENVIRONMENTS / "cann900-vllm018.toml").read_bytes()
+    assert manifest.pipeline.sha256 == hashlib.sha256(pipeline).hexdigest()
+    assert manifest.environment.lock_sha256 == hashlib.sha256(lock).hexdigest()
 
 
 def test_a_setting_reaches_the_manifest(assay):

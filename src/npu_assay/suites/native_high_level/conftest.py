@@ -1,11 +1,13 @@
 """One engine for the whole suite: starting it takes longer than everything that is then asked of it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from settings import Settings
 from support.engine_suite import EMULATED, SETTINGS, ignores, read_settings
+from support.stage import Stage
 
 if TYPE_CHECKING:
     from offloading_engine import OffloadingEngine
@@ -28,7 +30,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.fixture(scope="session")
-def engine(request: pytest.FixtureRequest) -> "OffloadingEngine":
+def engine(request: pytest.FixtureRequest, stage: Stage) -> Iterator["OffloadingEngine"]:
     """The running engine; the stage's scratch folder, which it runs in, has room for the tiny model."""
     from offloading_engine import OffloadingEngine
 
@@ -42,4 +44,5 @@ def engine(request: pytest.FixtureRequest) -> "OffloadingEngine":
             "tokens: nothing would be offloaded; set a longer prompt",
             returncode=2,
         )
-    return running
+    yield running
+    running.write_inputs(stage.inputs_file)

@@ -17,6 +17,7 @@ from vllm import LLM, SamplingParams
 
 from support.cann import process_map
 from support.engine_settings import EngineSettings
+from support.inputs import Prompts, write_inputs
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Engine:
             **arguments,
         )
         self._tokenizer = self.llm.get_tokenizer()
+        self._prompts: dict[int, list[int]] = {}
 
     @property
     def block_tokens(self) -> int:
@@ -65,11 +67,25 @@ class Engine:
 
     def prompt(self, number: int) -> list[int]:
         """Return a prompt of the set length, in token ids; each number has text of its own from the start."""
+        if number in self._prompts:
+            return list(self._prompts[number])
         length = self.settings.prompt_tokens
         text = tiny_model.text(seed=self.settings.seed * 1000 + number, words=length)
         token_ids = self._tokenizer.encode(text, add_special_tokens=False)[:length]
         assert len(token_ids) == length, "a word has at least one token"
-        return token_ids
+        self._prompts[number] = token_ids
+        return list(token_ids)
+
+    def write_inputs(self, file: Path) -> None:
+        """Write which prompts were asked for, and the tiny model's hashes; the run hashes a user's model."""
+        prompts = Prompts(
+            source="suites/tiny_model.py: text(), in the model's tokens",
+            revision=f"seed {self.settings.seed}, numbers {', '.join(map(str, sorted(self._prompts)))}",
+            rows=[self._prompts[number] for number in sorted(self._prompts)],
+        )
+        write_inputs(
+            file, {"tiny": self.model} if self.is_tiny else {}, {"prompts": prompts} if self._prompts else {}
+        )
 
     def generate(self, prompt: list[int], max_tokens: int | None = None) -> Answer:
         """Answer a prompt greedily, with exactly `max_tokens` tokens, else as many as the settings say."""

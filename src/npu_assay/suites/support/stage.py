@@ -20,6 +20,7 @@ class StageError(Exception):
 class Stage:
     """Where a suite writes, and what it was told."""
 
+    name: str
     archive: Path
     results: Path
     settings_file: Path
@@ -35,6 +36,7 @@ class Stage:
         try:
             kind = variables["NPU_ASSAY_DEVICE_KIND"]
             stage = cls(
+                name=variables["NPU_ASSAY_STAGE"],
                 archive=Path(variables["NPU_ASSAY_ARCHIVE"]),
                 results=Path(variables["NPU_ASSAY_RESULTS"]),
                 settings_file=Path(variables["NPU_ASSAY_SETTINGS"]),
@@ -48,6 +50,11 @@ class Stage:
         if kind not in ("emulated", "hardware"):
             raise StageError(f"NPU_ASSAY_DEVICE_KIND={kind}: expected emulated or hardware")
         return stage
+
+    @property
+    def inputs_file(self) -> Path:
+        """Where the stage says what it read."""
+        return self.archive / "stages" / f"{self.name}.inputs.json"
 
     def settings(self, model: type[Settings]) -> Settings:
         """Read the settings file as `model`.

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from offload_archive import OffloadArchive, to_hardware
+from offload_archive import OffloadArchive, recorded_checkout, to_hardware
 
 from mutations.mutation import EMULATED, HARDWARE
 from npu_assay.claims.case import Mode
+from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.project import ROOT
+from npu_assay.report.derived import derive
 
 
 @dataclass(frozen=True)
@@ -22,14 +24,19 @@ class Good:
     """Puts it at that path, which is not there yet, or says where it is already."""
 
     @property
+    def checkout(self) -> Checkout:
+        """By whose data it is judged."""
+        return OWN if self.kind == EMULATED else recorded_checkout()
+
+    @property
     def mode(self) -> Mode:
         """The strictest in which it passes."""
         return Mode.EMULATED if self.kind == EMULATED else Mode.FORMAL
 
 
 def _planted(root: Path) -> Path:
-    offload = OffloadArchive(root)
-    offload.seal()
+    OffloadArchive(root).seal()
+    derive(root)
     return root
 
 
@@ -37,6 +44,7 @@ def _planted_hardware(root: Path) -> Path:
     offload = OffloadArchive(root)
     to_hardware(offload)
     offload.seal()
+    derive(root, recorded_checkout())
     return root
 
 

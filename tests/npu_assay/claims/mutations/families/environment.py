@@ -58,7 +58,7 @@ def _reseal_lock(forged: Forged) -> None:
 
 def _other_torch_and_lock(forged: Forged) -> None:
     _other_torch(forged)
-    forged.substitute(LOCK, r'^(\[component\.torch\]\n(?:(?!\[).*\n)*?version = ")[^"]+', r"\g<1>2.8.0")
+    forged.substitute(LOCK, r'^(\[components\.torch\]\nversion = ")[^"]+', r"\g<1>2.8.0")
     _reseal_lock(forged)
 
 
@@ -121,7 +121,7 @@ MUTATIONS = (
     _log("another vLLM was loaded", r"^vllm \S+", "vllm 0.18.1"),
     _log("another vllm-ascend was loaded", r"^vllm-ascend (?=\d)\S+", "vllm-ascend 0.18.1"),
     _log("vllm-ascend of a tree", r"^vllm-ascend (?=\d)\S+", "vllm-ascend 0.18.0+tree.000000000000"),
-    _log("another triton was loaded", r"^triton-ascend \S+", "triton-ascend 3.2.1"),
+    _log("another triton was loaded", r"^triton-ascend \S+", "triton-ascend 3.2.9"),
     _log("another Python ran", r"^python \S+", "python 3.10.12"),
     _log("torch was loaded twice", r"^(torch \S+ )(\S+)$", r"\1\2\n\1/other/torch/__init__.py"),
     _log("no version of vLLM", r"^vllm \S.*\n", ""),
