@@ -8,6 +8,7 @@ from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
 from npu_assay.evidence.archive import UNSEALED
 from npu_assay.evidence.cann_files import LISTING, Role
+from npu_assay.evidence.contents import contents_of
 
 _SHOWN = 20
 #: What stands in an archive whichever stages were run; `source/` and `device/` are other rooms' layouts.
@@ -37,12 +38,8 @@ class ContentsRule(Rule):
     def check(self, case: Case) -> Iterator[Finding]:
         stages = [stage.name for stage in case.manifest.stages]
         known = re.compile("|".join([*_EVERY_RUN, *_of_stages(stages), *map(re.escape, self._results)]))
-        there = {
-            path.relative_to(case.archive.root).as_posix()
-            for path in case.archive.root.rglob("*")
-            if not path.is_dir()
-        }
-        names = sorted(there - UNSEALED)  # derived files say what was found here, so they are not counted
+        # Whether it is derived files that are there must not change what is derived.
+        names = sorted(contents_of(case.archive.root).names - UNSEALED)
         strays = [name for name in names if not known.fullmatch(name)]
         for name in strays[:_SHOWN]:
             yield self.failed("no stage of this run leaves such a file", Evidence(name))
