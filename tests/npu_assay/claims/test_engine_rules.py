@@ -14,10 +14,9 @@ def engine(offload: OffloadArchive) -> OffloadArchive:
     stages = [stage for stage in offload.manifest.stages if stage.name in kept]
     stages.append(StageRecord(name="engine", status=StageStatus.PASS, exit_code=0, settings={}))
     offload.change_manifest(pipeline=PipelineRecord(name="engine", sha256="0" * 64), stages=tuple(stages))
-    for suffix in ("log", "junit.xml"):
-        (offload.root / "stages" / f"native-high-level.{suffix}").rename(
-            offload.root / "stages" / f"engine.{suffix}"
-        )
+    for suffix in ("log", "junit.xml", "inputs.json"):
+        (offload.root / "stages" / f"native-high-level.{suffix}").unlink()
+    offload.write_tests("engine")
     for name in (
         "compileall.log",
         "vllm-ascend-ut.log",
@@ -52,7 +51,7 @@ def test_a_whole_run_passes(engine: OffloadArchive) -> None:
         ),
         (
             lambda run: run.replace("stages/engine.log", "4 passed", "3 passed, 1 failed"),
-            "tests/1: engine: 3 passed",
+            "tests/2: engine: 3 passed",
         ),
         (lambda run: run.replace("stages/engine.log", "/libascendcl.so", "/other.so"), "identity/1: no line"),
         (

@@ -14,11 +14,12 @@ from offload_archive import (
     SETTINGS,
     OffloadArchive,
     messages,
-    pytest_junit,
     pytest_log,
     round_row,
+    stage_junit,
 )
 from planted_run import device_of
+from planted_tests import junit, names_of_tests
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
@@ -32,6 +33,7 @@ ATB = "cann/atb/version.info"
 CANN = f"{ASCEND}/cann-9.0.0/x86_64-linux"
 FAILURE = '<failure message="no">no</failure>'
 SKIP = '<skipped type="pytest.skip" message="no"/>'
+TWICE = f'<testcase classname="{names_of_tests("unit")[-1].replace("::", chr(34) + " name=" + chr(34))}"/>'
 XFAIL = '<skipped type="pytest.xfail" message="no"/>'
 
 
@@ -51,10 +53,16 @@ def log(stage: str, text: str):
     return lambda offload: offload.write(f"stages/{stage}.log", text)
 
 
+UNIT = names_of_tests("unit")
+TESTS = len(UNIT)
+
+
 def unit(summary: str, *outcomes: str):
+    """The log's last line, and how the first tests end by JUnit."""
+
     def change(offload: OffloadArchive) -> None:
         offload.write("stages/unit.log", pytest_log(summary))
-        offload.write("stages/unit.junit.xml", pytest_junit(*outcomes))
+        offload.write("stages/unit.junit.xml", stage_junit("unit", *outcomes))
 
     return change
 
@@ -239,25 +247,104 @@ FAULTS = {
         log("compileall", "\n"),
         "compileall/1: expected a log of 0 bytes, found 1",
     ),
-    "no tests": (unit("no tests ran"), "tests/1: unit: no test passed: no tests ran"),
-    "all deselected": (unit("9 deselected"), "tests/1: unit: no test passed: 9 deselected"),
-    "one deselected": (unit("8 passed, 1 deselected", *[""] * 8), "tests/1: unit: 8 passed, 1 deselected"),
-    "a test failed": (unit("1 failed, 1 passed", "", FAILURE), "tests/1: unit: t::test_1 failed"),
-    "a test skipped": (unit("1 passed, 1 skipped", "", SKIP), "tests/1: unit: 1 passed, 1 skipped in 0.77s"),
-    "a test xfailed": (unit("1 passed, 1 xfailed", "", XFAIL), "tests/1: unit: t::test_1 xfailed"),
-    "a test xpassed": (unit("1 passed, 1 xpassed", "", ""), "tests/1: unit: 1 passed, 1 xpassed"),
-    "a skip only in JUnit": (unit("2 passed", "", SKIP), "tests/1: unit: t::test_1 skipped"),
-    "a skip only in the log": (unit("1 passed, 1 skipped", ""), "tests/1: unit: 1 passed, 1 skipped"),
-    "JUnit has fewer": (unit("9 passed", *[""] * 8), "tests/1: unit: 9 passed by the log, 8 by JUnit"),
+    "no tests": (unit("no tests ran"), "tests/2: unit: no test passed: no tests ran"),
+    "all deselected": (unit("9 deselected"), "tests/2: unit: no test passed: 9 deselected"),
+    "one deselected": (
+        unit(f"{TESTS} passed, 1 deselected"),
+        f"tests/2: unit: {TESTS} passed, 1 deselected",
+    ),
+    "a test failed": (
+        unit(f"1 failed, {TESTS - 1} passed", "", FAILURE),
+        f"tests/2: unit: {UNIT[1]} failed stages/unit.junit.xml:3",
+    ),
+    "a test skipped": (
+        unit(f"{TESTS - 1} passed, 1 skipped", SKIP),
+        f"tests/2: unit: {TESTS - 1} passed, 1 skipped in 0.77s",
+    ),
+    "a test xfailed": (
+        unit(f"{TESTS - 1} passed, 1 xfailed", XFAIL),
+        f"tests/2: unit: {UNIT[0]} xfailed stages/unit.junit.xml:2",
+    ),
+    "a test xpassed": (unit(f"{TESTS - 1} passed, 1 xpassed"), f"unit: {TESTS - 1} passed, 1 xpassed"),
+    "a skip only in JUnit": (unit(f"{TESTS} passed", "", SKIP), f"tests/2: unit: {UNIT[1]} skipped"),
+    "a skip only in the log": (
+        unit(f"{TESTS - 1} passed, 1 skipped"),
+        f"tests/2: unit: {TESTS - 1} passed, 1 skipped",
+    ),
+    "JUnit has fewer": (
+        lambda o: o.write("stages/unit.junit.xml", junit(dict.fromkeys(UNIT[1:], ""))),
+        f"tests/2: unit: {TESTS} passed by the log, {TESTS - 1} by JUnit",
+    ),
+    "log and JUnit have one test": (
+        lambda o: (
+            o.write("stages/unit.log", pytest_log("1 passed")),
+            o.write("stages/unit.junit.xml", junit(dict.fromkeys(UNIT[:1], ""))),
+        ),
+        "tests/2: unit: 0 tests of tests.test_budget::test_gib_become_whole_bytes, its suite has 4",
+    ),
+    "a round's test was not run": (
+        lambda o: (
+            o.write("stages/native-high-level.log", pytest_log("6 passed")),
+            o.write(
+                "stages/native-high-level.junit.xml",
+                junit(dict.fromkeys(names_of_tests("native-high-level", SETTINGS)[1:], "")),
+            ),
+        ),
+        "native-high-level: 2 tests of native_high_level.test_rounds::test_round, its suite has 3",
+    ),
+    "a test stands in JUnit twice": (
+        lambda o: o.write(
+            "stages/unit.junit.xml",
+            junit(dict.fromkeys(UNIT, "")).replace("</testsuite>", f"{TWICE}</testsuite>"),
+        ),
+        f"tests/2: {UNIT[-1]} stands there twice, first on line {TESTS + 1}"
+        f" stages/unit.junit.xml:{TESTS + 2}",
+    ),
+    "JUnit's number of tests": (
+        lambda o: o.replace("stages/unit.junit.xml", f'tests="{TESTS}"', 'tests="3"'),
+        f"tests/2: <testsuite> says tests=3, but {TESTS} are in it stages/unit.junit.xml:1",
+    ),
+    "JUnit's number of failures": (
+        lambda o: o.replace("stages/unit.junit.xml", 'failures="0"', 'failures="1"'),
+        "tests/2: <testsuite> says failures=1, but 0 are in it stages/unit.junit.xml:1",
+    ),
+    "a red session before the green one": (
+        lambda o: o.prepend("stages/unit.log", pytest_log("1 failed, 8 passed")),
+        "tests/2: unit: an earlier summary line: 1 failed, 8 passed in 0.77s stages/unit.log:5",
+    ),
+    "a line of a failed test": (
+        lambda o: o.replace("stages/unit.log", "process:", "FAILED tests/test_a.py::test - no\nprocess:"),
+        "unit: not a line of a session that passed: 'FAILED tests/test_a.py::test - no' stages/unit.log:3",
+    ),
+    "pytest broke": (
+        lambda o: o.replace("stages/unit.log", "process:", "INTERNALERROR> Traceback\nprocess:"),
+        "unit: not a line of a session that passed: 'INTERNALERROR> Traceback'",
+    ),
+    "other tests were collected": (
+        lambda o: o.replace("stages/unit.log", f"collected {TESTS} items", f"collected {TESTS + 1} items"),
+        f"unit: {TESTS + 1} tests were collected, but {TESTS} passed, 3 warnings in 0.77s",
+    ),
+    "no session began": (
+        lambda o: o.replace("stages/unit.log", "===== test session starts =====\n", ""),
+        "unit: 0 lines say that a session starts, expected one",
+    ),
+    "exit code 1 of a green session": (
+        lambda o: o.change_stage("unit", exit_code=1),
+        f"unit: the stage's exit code is 1, but {TESTS} passed",
+    ),
+    "a session longer than its stage": (
+        lambda o: o.replace("stages/unit.log", "in 0.77s", "in 7654.32s (2:07:34)"),
+        "unit: the session took 7654.32 s, all of the stage 19.5 s",
+    ),
     "JUnit missing": (
         lambda o: (o.root / "stages/unit.junit.xml").unlink(),
         "stages/unit.junit.xml: can't be read",
     ),
     "JUnit in an unknown encoding": (
         lambda o: o.write("stages/unit.junit.xml", '<?xml version="1.0" encoding="x"?><testsuites/>'),
-        "stages/unit.junit.xml: not XML (unknown encoding: x)",
+        "stages/unit.junit.xml:1: expected the encoding utf-8, which pytest writes, found x",
     ),
-    "no summary": (log("unit", "Segmentation fault\n"), "tests/1: unit: no summary line of pytest"),
+    "no summary": (log("unit", "Segmentation fault\n"), "tests/2: unit: no summary line of pytest"),
     "a round missing": (
         rounds(round_row(1), round_row(2)),
         "offload-rounds/1: 2 rounds of backend native, expected 3",
@@ -283,7 +370,7 @@ FAULTS = {
         lambda o: o.change_stage("native-high-level", settings=SETTINGS | {"max_tokens": 17}),
         "round 1: 16 token ids, the stage's setting max_tokens is 17",
     ),
-    "one token differs": (round_2(external_token_ids=[2, 7, 7, 6]), "round 2: tokens differ"),
+    "one token differs": (round_2(external_token_ids=[2, 7, 7, 6] * 4), "round 2: tokens differ"),
     "no tokens": (round_2(cold_token_ids=[], external_token_ids=[]), "round 2: no tokens"),
     "no time": (round_2(external_seconds=0), "round 2: external_seconds is 0.0, expected more than 0"),
     "negative time": (round_2(cold_seconds=-1.5), "round 2: cold_seconds is -1.5"),
@@ -354,6 +441,7 @@ UNSURE = {
         lambda o: (
             o.write_rounds(round_row(1), round_row(2)),
             o.change_stage("native-high-level", settings=SETTINGS | {"rounds": 2}),
+            o.write_tests("native-high-level"),
         ),
         "protocol/1: native-high-level.rounds is 2, published 3",
     ),
@@ -365,12 +453,8 @@ UNSURE = {
         "round 1: a prompt of 100 tokens fills no block",
     ),
     "a stage for more dies": (
-        lambda o: o.remove_stage("unit", StageStatus.NOT_APPLICABLE, "needs 2 dies, this run has 1"),
-        "stages/1: unit: not applicable, needs 2 dies, this run has 1",
-    ),
-    "no mapping of the chips": (
-        lambda o: (o.root / "device/npu-smi-info-m.txt").unlink(),
-        "health/4: health: 1 die, but npu-smi info -m is missing",
+        lambda o: o.need_two_dies(),
+        "stages/1: native-high-level: not applicable, needs 2 dies, this run has 1",
     ),
     "no list of the NPUs": (
         lambda o: (o.root / "device/npu-smi-info-l.txt").unlink(),
@@ -428,6 +512,7 @@ UNSURE = {
     "a stage interrupted": (
         lambda o: (
             o.change_stage("unit", status=StageStatus.INTERRUPTED, exit_code=-15),
+            o.change_manifest(interrupted=True),
             o.write("stages/unit.log", "collected"),
         ),
         "stages/1: unit: interrupted",
@@ -448,10 +533,11 @@ def test_what_was_not_measured_or_not_asked_for_is_inconclusive_and_never_a_pass
 
 def test_a_stage_for_more_dies_is_neither_pass_nor_fail_in_limited_mode(offload):
     reason = "needs 2 dies, this run has 1"
-    offload.remove_stage("unit", StageStatus.NOT_APPLICABLE, reason)
+    assert offload.verdict(Mode.LIMITED).result is Result.PASS
+    stage = offload.need_two_dies()
     verdict = offload.verdict(Mode.LIMITED)
     assert verdict.result is Result.PASS
-    assert f"stages/1: unit: not applicable, {reason} manifest.json" in messages(
+    assert f"stages/1: {stage}: not applicable, {reason} manifest.json" in messages(
         verdict, Result.NOT_APPLICABLE
     )
 
@@ -465,6 +551,7 @@ def test_the_tiny_models_tokens_are_compared_with_the_cpus_and_no_others(offload
     (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
     other = ModelRecord(path="/models/other", architectures=("Q",), model_type="q", files={})
     offload.change_manifest(model=other)
+    offload.write_tests("native-high-level", with_cpu=False)
     verdict = offload.verdict()
     nothing = messages(verdict, Result.NOT_APPLICABLE)
     assert [message.partition(":")[0] for message in nothing] == ["cpu-tokens/1"]
@@ -474,6 +561,7 @@ def test_the_tiny_models_tokens_are_compared_with_the_cpus_and_no_others(offload
 def test_limited_mode_takes_other_settings_as_another_result(offload):
     offload.write_rounds(round_row(1), round_row(2))
     offload.change_stage("native-high-level", settings=SETTINGS | {"rounds": 2})
+    offload.write_tests("native-high-level")
     assert offload.verdict(Mode.LIMITED).result is Result.PASS
 
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
+from npu_assay.claims.suite_tests import compared_with_cpu
 from npu_assay.strict import first_problem
 
 FILE = "results/tokens-equal-cpu.jsonl"
@@ -38,10 +39,7 @@ class CpuTokensRule(Rule):
         yield from self._compare(case)
 
     def _nothing_compared(self, case: Case) -> Finding:
-        stage = case.manifest.stage(self._stage)
-        dtype = stage.settings.get("dtype") if stage else None
-        tiny = case.manifest.device.kind == "emulated" and case.manifest.model is None
-        if tiny and dtype in (None, "float32") and case.was_run(self._stage):
+        if compared_with_cpu(case, self._stage) and case.was_run(self._stage):
             return self.inconclusive(f"no {FILE}: the tiny model's tokens were not compared with a CPU's")
         return self.not_applicable(f"no {FILE}: tokens were not compared with a CPU's")
 
