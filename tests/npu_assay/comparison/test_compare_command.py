@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from click.testing import CliRunner, Result
-from offload_archive import Change, OffloadArchive, device_of
+from offload_archive import Change, OffloadArchive, comparison, device_of
 from planted_tests import junit, names_of_tests
 
 from npu_assay import schemas
@@ -82,8 +82,10 @@ def lose_a_test(archive: OffloadArchive) -> None:
         (fail_unit, "stage unit: pass in A, fail in B"),
         (lose_a_test, f"stage unit: 1 tests lost, first {UNIT[-1]}: passed in A, not there in B"),
         (
-            lambda archive: archive.replace("results/tokens-equal-cpu.jsonl", "[5, 6], ", "[5, 7], "),
-            "tokens of tokens-equal-cpu, NPU: 1 of 1 answers differ",
+            lambda archive: archive.write_comparisons(
+                *(comparison(length, npu_token_ids=[5] * 16) for length in (1, 7)), comparison(300)
+            ),
+            "tokens of tokens-equal-cpu, NPU: 2 of 3 answers differ",
         ),
     ],
 )
