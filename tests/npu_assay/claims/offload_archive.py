@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -144,13 +144,22 @@ INPUTS = {
 }
 
 
+ENGINE = "(EngineCore pid=8) INFO 11-30 01:32:46"
+KV_CACHE_SIZE = (
+    f"{ENGINE} [kv_cache_utils.py:1316] GPU KV cache size: 8,192 tokens",
+    f"{ENGINE} [kv_cache_utils.py:1321] Maximum concurrency for 1,024 tokens per request: 8.00x",
+)
+#: How lines begin that go with the results.
+OF_RESULTS = (ENGINE, "engine-metrics: ", "row: ")
+
+
 def load_path(distribution: str) -> str:
     """Where the emulated run loaded it from."""
     return f"{EMULATED.site}/{MODULES[distribution]}/__init__.py"
 
 
-def pytest_log(summary: str) -> str:
-    return session(summary, ("process: pytest pid 7", f"process-map: {LIBRARY}"))
+def pytest_log(summary: str, lines: Iterable[str] = ()) -> str:
+    return session(summary, ("process: pytest pid 7", f"process-map: {LIBRARY}", *lines))
 
 
 def stage_junit(stage: str, *outcomes: str) -> str:
@@ -196,6 +205,17 @@ def round_row(number: int, **changes: object) -> dict[str, object]:
         "stored_tokens": None,
         "retrieved_tokens": None,
         "tensor_parallel_size": 1,
+        "device_kind": "emulated",
+    } | changes
+
+
+def comparison(prompt_tokens: int, **changes: object) -> dict[str, object]:
+    tokens = [5, 6] * 8
+    return {
+        "prompt_tokens": prompt_tokens,
+        "npu_token_ids": tokens,
+        "cpu_token_ids": tokens,
+        "device_kind": "emulated",
     } | changes
 
 
@@ -233,11 +253,8 @@ class OffloadArchive:
         self.write("stages/compileall.log", "")
         for stage in ("unit", "native-transfer", "native-high-level"):
             self.write_tests(stage)
-        self.write(
-            "results/tokens-equal-cpu.jsonl",
-            '{"prompt_tokens": 7, "npu_token_ids": [5, 6], "cpu_token_ids": [5, 6]}\n',
-        )
         self.write_rounds(*(round_row(run) for run in (1, 2, 3)))
+        self.write_comparisons(*map(comparison, (1, 7, 300)))
         self.write("stages/native-high-level.inputs.json", json.dumps(INPUTS))
 
     def write(self, name: str, text: str) -> None:
@@ -249,7 +266,8 @@ class OffloadArchive:
         """Log and JUnit of a suite whose tests all pass, by the manifest's settings."""
         record = self.manifest.stage(stage)
         names = names_of_tests(stage, record.settings if record else {}, with_cpu)
-        self.write(f"stages/{stage}.log", pytest_log(f"{len(names)} passed, 3 warnings"))
+        lines = self._lines_of_results(stage)
+        self.write(f"stages/{stage}.log", pytest_log(f"{len(names)} passed, 3 warnings", lines))
         self.write(f"stages/{stage}.junit.xml", junit(dict.fromkeys(names, "")))
 
     def write_unit_tests(self, tests: Mapping[str, str]) -> None:
@@ -347,11 +365,63 @@ class OffloadArchive:
         assert old in text
         self.write(name, text.replace(old, new))
 
+    def replace_once(self, name: str, old: str, new: str) -> None:
+        text = (self.root / name).read_text()
+        assert old in text
+        self.write(name, text.replace(old, new, 1))
+
+    def append(self, name: str, text: str) -> None:
+        self.write(name, (self.root / name).read_text() + text)
+
     def prepend(self, name: str, text: str) -> None:
         self.write(name, text + (self.root / name).read_text())
 
     def write_rounds(self, *rows: dict[str, object]) -> None:
+        """The rounds, and the log of the stage that left them."""
         self.write("results/kv-offload.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        self._log_results("native-high-level")
+
+    def write_comparisons(self, *rows: dict[str, object]) -> None:
+        """The comparisons with the CPU, and the log of the stage that left them."""
+        self.write("results/tokens-equal-cpu.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        self._log_results("native-high-level")
+
+    def remove_comparisons(self, stage: str = "native-high-level") -> None:
+        """As if the stage had not compared anything."""
+        (self.root / "results/tokens-equal-cpu.jsonl").unlink()
+        self._log_results(stage)
+
+    def _log_results(self, stage: str) -> None:
+        path = self.archive.stage_log(stage)
+        first, *rest = path.read_text().splitlines()
+        kept = [line for line in rest if not line.startswith(OF_RESULTS)]
+        path.write_text(
+            "".join(f"{line}\n" for line in (first, kept[0], *self._lines_of_results(stage), *kept[1:]))
+        )
+
+    def _lines_of_results(self, stage: str) -> list[str]:
+        """What the engine and the suite print of the results that are there."""
+        lines: list[str] = []
+        external = 0
+        for number, row in enumerate(self._rows("kv-offload") if stage == "native-high-level" else [], 1):
+            values = json.loads(row)
+            external += (
+                256 if values["external_cached_tokens"] is None else int(values["external_cached_tokens"])
+            )
+            lines += [
+                *([] if number > 1 else KV_CACHE_SIZE),
+                f"{ENGINE} [block_pool.py:472] Successfully reset prefix cache",
+                f"engine-metrics: after run {number}: local_cache_hit 0 external_kv_transfer {external}",
+                f"row: results/kv-offload.jsonl sha256 {sha256(row)}",
+            ]
+        if stage in ("native-high-level", "engine"):
+            rows = self._rows("tokens-equal-cpu")
+            lines += [f"row: results/tokens-equal-cpu.jsonl sha256 {sha256(row)}" for row in rows]
+        return lines
+
+    def _rows(self, name: str) -> list[str]:
+        path = self.archive.results / f"{name}.jsonl"
+        return path.read_text().splitlines() if path.exists() else []
 
     def change_manifest(self, **changes: object) -> None:
         self.manifest = self.manifest.model_copy(update=changes)
@@ -445,7 +515,9 @@ def to_hardware(offload: OffloadArchive) -> None:
     for folder in ("device", "device/after"):
         offload.replace(f"{folder}/npu-smi-info.txt", "25.5.1+emulated ", "25.5.1          ")
     offload.write_cann(CANN_FILES_OF_HARDWARE)
-    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
+    rows = map(json.loads, (offload.root / "results/kv-offload.jsonl").read_text().splitlines())
+    offload.write_rounds(*(row | {"device_kind": "hardware"} for row in rows))
+    offload.remove_comparisons()
 
 
 Change = Callable[[OffloadArchive], object]
