@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence
-from npu_assay.evidence.manifest import first_problem
+from npu_assay.strict import first_problem
 
 STAGE = "native-high-level"
 FILE = "results/kv-offload.jsonl"

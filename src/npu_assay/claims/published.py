@@ -12,6 +12,7 @@ from npu_assay.claims.rules.identity import IdentityRule
 from npu_assay.claims.rules.lock import LockRule
 from npu_assay.claims.rules.offload_log import OffloadLogRule
 from npu_assay.claims.rules.offload_rounds import OffloadRoundsRule
+from npu_assay.claims.rules.pipeline import PipelineRule
 from npu_assay.claims.rules.protocol import ProtocolRule
 from npu_assay.claims.rules.pytest_stages import PytestRule
 from npu_assay.claims.rules.results import ResultsRule
@@ -43,6 +44,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     ),
     RunJunitRule(),
     LockRule(),
+    PipelineRule(),
     CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(_COMPONENTS),
@@ -66,6 +68,7 @@ _ENGINE: tuple[Rule, ...] = (
     StagesRule(("cann", "build", "versions-and-paths", "health", "ruff", "engine", "health-after")),
     RunJunitRule(),
     LockRule(),
+    PipelineRule(),
     CannRule(),
     IdentityRule(("engine",)),
     VersionsRule(_COMPONENTS),

@@ -8,7 +8,16 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from planted_run import LOCK, PIPELINE, Places, changed_checkout, manifest_of, settings_of, stage_names
+from planted_run import (
+    LOCK,
+    PIPELINE,
+    Places,
+    changed_checkout,
+    manifest_of,
+    read_pipeline,
+    settings_of,
+    stage_names,
+)
 from planted_run import device_of as device_of
 from planted_tests import LOCKS_TREE, junit, names_of_tests, session, unit_tests
 
@@ -23,6 +32,7 @@ from npu_assay.evidence.loaded import read_loaded
 from npu_assay.evidence.manifest import StageStatus, write_manifest
 from npu_assay.evidence.run_junit import render_run_junit
 from npu_assay.evidence.stage_inputs import read_stage_inputs
+from npu_assay.pipeline.selection import changed_settings
 from npu_assay.report.derived import derive
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import native_parts
@@ -425,9 +435,19 @@ class OffloadArchive:
 
     def remove_stage(self, name: str, status: StageStatus, reason: str) -> None:
         """As if the stage had not been started."""
-        self.change_stage(name, status=status, reason=reason, exit_code=None)
+        never = {"command": (), "started": None, "seconds": None, "exit_code": None}
+        self.change_stage(name, status=status, reason=reason, **never)
         for path in self.archive.stage_log(name), self.archive.stage_junit(name):
             path.unlink(missing_ok=True)
+
+    def need_two_dies(self) -> str:
+        """As if the engine had been meant for two dies, of which the host has one; returns the stage."""
+        stage = "native-high-level"
+        self.change_stage(stage, settings=SETTINGS | {"tensor_parallel_size": 2}, inputs=None)
+        self.remove_stage(stage, StageStatus.NOT_APPLICABLE, "needs 2 dies, this run has 1")
+        for name in ("results/kv-offload.jsonl", f"stages/{stage}.inputs.json"):
+            (self.root / name).unlink()
+        return stage
 
     def record(self) -> None:
         """What the runner reads of the stages' files into the manifest when they have ended."""
@@ -437,7 +457,13 @@ class OffloadArchive:
                 "after": read_device_state(self.archive.device_after),
             }
         )
-        self.change_manifest(device=device, loaded=read_loaded(self.archive.environment))
+        settings = {name: settings_of(name) for name in STAGES}
+        settings |= {stage.name: stage.settings for stage in self.manifest.stages}
+        self.change_manifest(
+            device=device,
+            loaded=read_loaded(self.archive.environment),
+            changed_settings=changed_settings(read_pipeline(), settings),
+        )
         for stage in self.manifest.stages:
             path = self.archive.stage_inputs(stage.name)
             if path.exists():

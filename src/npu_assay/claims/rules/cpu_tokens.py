@@ -10,7 +10,8 @@ from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.offload import TokenId
 from npu_assay.claims.rule import Rule
 from npu_assay.claims.suite_tests import compared_with_cpu
-from npu_assay.evidence.manifest import StageRecord, first_problem
+from npu_assay.evidence.manifest import StageRecord
+from npu_assay.strict import first_problem
 
 FILE = "results/tokens-equal-cpu.jsonl"
 
