@@ -6,6 +6,7 @@ from npu_assay.claims.rules.cann import CannRule
 from npu_assay.claims.rules.cpu_tokens import CpuTokensRule
 from npu_assay.claims.rules.health import HealthRule
 from npu_assay.claims.rules.identity import IdentityRule
+from npu_assay.claims.rules.inputs import InputsRule
 from npu_assay.claims.rules.lock import LockRule
 from npu_assay.claims.rules.offload_rounds import OffloadRoundsRule
 from npu_assay.claims.rules.pipeline import PipelineRule
@@ -40,6 +41,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     RunJunitRule(),
     LockRule(),
     PipelineRule(),
+    InputsRule(),
     CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(_COMPONENTS),
@@ -61,6 +63,7 @@ _ENGINE: tuple[Rule, ...] = (
     RunJunitRule(),
     LockRule(),
     PipelineRule(),
+    InputsRule(),
     CannRule(),
     IdentityRule(("engine",)),
     VersionsRule(_COMPONENTS),
