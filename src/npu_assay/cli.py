@@ -16,10 +16,12 @@ COMMANDS = {
     "build": "npu_assay.commands.build:build",
     "cann": "npu_assay.commands.cann:cann",
     "claims": "npu_assay.commands.claims:claims",
+    "compare": "npu_assay.commands.compare:compare",
     "device": "npu_assay.commands.device:device",
     "doctor": "npu_assay.commands.doctor:doctor",
     "emulator": "npu_assay.commands.emulator:emulator",
     "env": "npu_assay.commands.env:env",
+    "report": "npu_assay.commands.report:report",
     "run": "npu_assay.commands.run:run",
     "verify": "npu_assay.commands.verify:verify",
 }

@@ -4,7 +4,8 @@ A line is 64 hex digits, a space, a space (text) or `*` (binary), and the name. 
 a newline or a carriage return is written with `\\\\`, `\\n`, `\\r`, and its line begins with a backslash
 (coreutils manual, "md5sum invocation"; carriage returns since coreutils 9.0).
 
-Stricter than GNU in one way: what sha256sum would skip with a warning is an error here.
+Stricter than GNU: what sha256sum would skip with a warning is an error here, and so is a carriage return
+at a line's end, which coreutils 9.1 takes off and older ones take for a part of the name.
 """
 
 import os
@@ -36,9 +37,9 @@ def render_sums(sums: Mapping[str, str]) -> bytes:
 def parse_sums(data: bytes, source: str) -> dict[str, str]:
     """Read a SHA256SUMS into name -> hex digest.
 
-    `source` names the file in messages. Raises UsageError, with the line's number, for what GNU would not
-    check: carriage returns at a line's end, a byte-order mark, a malformed line, a name twice; and for names
-    that leave the folder (absolute, or with `..`).
+    `source` names the file in messages. Raises UsageError, with the line's number, for a carriage return at a
+    line's end, a byte-order mark, a malformed line, a name twice; and for names that leave the folder
+    (absolute, or with `..`) or are written in a roundabout way.
     """
     if data.startswith(_BYTE_ORDER_MARKS):
         raise UsageError(f"{source}: begins with a byte-order mark; sha256sum writes none")

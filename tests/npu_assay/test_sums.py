@@ -1,5 +1,6 @@
 import hashlib
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -50,6 +51,73 @@ def test_any_file_name_makes_the_round_trip_and_coreutils_agrees(names, tmp_path
 
     (folder / min(names)).write_bytes(b"changed" + os.fsencode(min(names)))
     assert coreutils(folder, "-c", str(listing)).returncode == 1
+
+
+#: What sha256sum reads and a SHA256SUMS of ours must not have, by the message.
+STRICTER = re.compile(r"carriage return|stands here twice|plain path inside|expected 64 hex digits")
+
+#: Edits of a listing that accidents and tools make, beside single bytes.
+ACCIDENTS = (
+    lambda data: data.replace(b"\n", b"\r\n"),
+    lambda data: b"\xef\xbb\xbf" + data,
+    lambda data: data + data,
+    lambda data: data.replace(b"  ", b" *"),
+    lambda data: data.replace(b"  ", b" "),
+    lambda data: b" " + data,
+    lambda data: data.upper(),
+    lambda data: data.replace(b"  ", b"  ./"),
+    lambda data: data.rstrip(b"\n"),
+    lambda data: data.replace(b"\\", b"\\\\"),
+    lambda data: b"\\" + data,
+    lambda data: b"# " + data,
+    lambda data: data + b"\n\n",
+)
+
+
+@settings(max_examples=60)
+@given(
+    name=file_names.filter(lambda name: name != "-"),
+    accidents=st.lists(st.sampled_from(ACCIDENTS), max_size=2),
+    edits=st.lists(st.tuples(st.integers(0, 200), st.binary(max_size=1), st.booleans()), max_size=2),
+)
+@example(name="a\\b", accidents=[], edits=[(0, b"", True)])
+def test_nothing_is_taken_that_coreutils_refuses(name, accidents, edits, tmp_path_factory):
+    """And what coreutils takes but we refuse, is refused for a reason that is known."""
+    folder = tmp_path_factory.mktemp("edited")
+    (folder / name).write_bytes(b"")
+    data = render_sums({name: EMPTY, "other": EMPTY})
+    (folder / "other").write_bytes(b"")
+    for accident in accidents:
+        data = accident(data)
+    for position, byte, replaces in edits:
+        data = data[:position] + byte + data[position + replaces :]
+    listing = folder.with_name(folder.name + ".sums")
+    listing.write_bytes(data)
+    theirs = coreutils(folder, "-c", "--strict", str(listing)).returncode == 0
+    sums = read(data)
+    if isinstance(sums, str):
+        assert not theirs or STRICTER.search(sums), (data, sums)
+        return
+    ours = bool(sums) and all(
+        "\0" not in name and (folder / name).is_file() and sha256_of(folder / name) == sha256
+        for name, sha256 in sums.items()
+    )
+    assert ours == theirs, data
+
+
+def read(data: bytes) -> dict[str, str] | str:
+    """What stands there, or why it is refused."""
+    try:
+        return parse_sums(data, "SHA256SUMS")
+    except UsageError as error:
+        return str(error)
+
+
+def test_the_good_listing_of_that_test_is_taken_by_both(tmp_path):
+    (tmp_path / "a").write_bytes(b"")
+    (tmp_path / "SHA256SUMS").write_bytes(render_sums({"a": EMPTY}))
+    assert coreutils(tmp_path, "-c", "--strict", "SHA256SUMS").returncode == 0
+    assert parse_sums((tmp_path / "SHA256SUMS").read_bytes(), "SHA256SUMS") == {"a": EMPTY}
 
 
 @pytest.mark.parametrize(

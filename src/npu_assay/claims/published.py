@@ -1,17 +1,22 @@
 """The rules for an archive, by pipeline; a published result is what one of them reproduces."""
 
+from npu_assay.claims.offload import FILE as OFFLOAD_ROUNDS
 from npu_assay.claims.rule import Rule
 from npu_assay.claims.rules.artefacts import ArtefactsRule
 from npu_assay.claims.rules.cann import CannRule
+from npu_assay.claims.rules.contents import ContentsRule
+from npu_assay.claims.rules.cpu_tokens import FILE as CPU_TOKENS
 from npu_assay.claims.rules.cpu_tokens import CpuTokensRule
 from npu_assay.claims.rules.health import HealthRule
 from npu_assay.claims.rules.identity import IdentityRule
 from npu_assay.claims.rules.inputs import InputsRule
 from npu_assay.claims.rules.lock import LockRule
+from npu_assay.claims.rules.offload_log import OffloadLogRule
 from npu_assay.claims.rules.offload_rounds import OffloadRoundsRule
 from npu_assay.claims.rules.pipeline import PipelineRule
 from npu_assay.claims.rules.protocol import ProtocolRule
 from npu_assay.claims.rules.pytest_stages import PytestRule
+from npu_assay.claims.rules.results import ResultsRule
 from npu_assay.claims.rules.run_junit import RunJunitRule
 from npu_assay.claims.rules.source import SourceRule
 from npu_assay.claims.rules.stages import StagesRule
@@ -52,8 +57,11 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     CompileallRule(),
     UnitTestsRule(),
     PytestRule(("unit", "native-transfer", "native-high-level")),
+    ResultsRule(),
     OffloadRoundsRule("native"),
+    OffloadLogRule(),
     CpuTokensRule("native-high-level"),
+    ContentsRule((OFFLOAD_ROUNDS, CPU_TOKENS)),
     ProtocolRule("native-high-level", {"rounds": 3, "prompt_tokens": 300}),
 )
 
@@ -72,7 +80,9 @@ _ENGINE: tuple[Rule, ...] = (
     HealthRule(),
     RuffRule(),
     PytestRule(("engine",)),
+    ResultsRule(),
     CpuTokensRule("engine"),
+    ContentsRule((CPU_TOKENS,)),
 )
 
 RULES_OF_PIPELINE = {"kv-offload": _KV_OFFLOAD, "engine": _ENGINE}

@@ -11,8 +11,11 @@ from npu_assay.claims.findings import Evidence, Finding, Result
 from npu_assay.claims.published import RULES_OF_PIPELINE
 from npu_assay.claims.rule import apply_rules, without_root
 from npu_assay.claims.rules.integrity import IntegrityRule
+from npu_assay.claims.rules.shards import ShardsRule
+from npu_assay.claims.shards import cases_of_shards, in_shard
 from npu_assay.errors import AssayError, UsageError
 from npu_assay.evidence.archive import Archive, special_files
+from npu_assay.evidence.merged.part import shard_folders
 
 _EXIT_CODES = {Result.PASS: 0, Result.FAIL: 1, Result.INCONCLUSIVE: 3}
 _VERDICT = "verdict/1"
@@ -55,28 +58,57 @@ class Verdict:
 
 def own_mode(root: Path) -> Mode:
     """The mode in which derived files judge an archive: emulated at any sign of it, else formal."""
-    case = Case(Archive(root.absolute()), Mode.FORMAL)
+    archive = Archive(root.absolute())
     if special_files(root):  # never opened
         return Mode.FORMAL
+    if archive.is_merged:
+        modes = {own_mode(folder) for folder in shard_folders(archive)}
+        return Mode.EMULATED if Mode.EMULATED in modes else Mode.FORMAL
     try:
-        return Mode.FORMAL if sign_of_emulation(case) is None else Mode.EMULATED
+        why = sign_of_emulation(Case(archive, Mode.FORMAL))
+        return Mode.FORMAL if why is None else Mode.EMULATED
     except AssayError:
         return Mode.FORMAL
 
 
-def verify(root: Path, mode: Mode, checkout: Checkout = OWN) -> Verdict:
-    """Judge the archive at root by the rules and a checkout's data. Raises UsageError where there is none."""
+def verify(root: Path, mode: Mode, checkout: Checkout = OWN, before: Verdict | None = None) -> Verdict:
+    """Judge the archive at root by the rules and a checkout's data. Raises UsageError where there is none.
+
+    `before`: a verdict in another mode, so that not every file has to be hashed again.
+    """
     archive = Archive(root.absolute())
+    if archive.is_merged:
+        return _verify_merged(Case(archive, mode, checkout))
     if not (archive.manifest.exists() or archive.sums.exists()):
         raise UsageError(f"{root}: no manifest.json and no SHA256SUMS; name the folder of a run archive")
-    case = Case(archive, mode, checkout)
+    return _verify_run(Case(archive, mode, checkout), before)
+
+
+def _verify_merged(case: Case) -> Verdict:
+    """Judge every shard by its pipeline's rules, and whether they are one run."""
     findings = apply_rules([IntegrityRule()], case)
+    if special_files(case.archive.root):
+        return _conclude(case.mode, False, findings)
+    findings += apply_rules([ShardsRule()], case)
+    shards = {folder: _verify_run(shard) for folder, shard in cases_of_shards(case).items()}
+    for folder, verdict in shards.items():
+        told = [in_shard(finding, folder) for finding in verdict.findings]
+        if case.mode is Mode.FORMAL and verdict.emulated:  # the refusal is all that is said, as of one run
+            return _conclude(case.mode, True, told)
+        findings += told
+    return _conclude(case.mode, any(verdict.emulated for verdict in shards.values()), findings)
+
+
+def _verify_run(case: Case, before: Verdict | None = None) -> Verdict:
+    root, mode = case.archive.root, case.mode
+    findings = [] if before is None else [one for one in before.findings if one.rule == IntegrityRule().id]
+    findings = findings or apply_rules([IntegrityRule()], case)
     if special_files(root):  # pipes, links out of the archive: named by the integrity rule, and never opened
         return _conclude(mode, False, findings)
     try:
         why = sign_of_emulation(case)
     except AssayError as error:  # without a manifest nothing but the checksums can be judged
-        unreadable = Finding(_VERDICT, Result.FAIL, without_root(str(error), archive.root), _MANIFEST)
+        unreadable = Finding(_VERDICT, Result.FAIL, without_root(str(error), root), _MANIFEST)
         return _conclude(mode, False, [*findings, unreadable])
     emulated = why is not None
     if mode is Mode.FORMAL and emulated:

@@ -17,6 +17,7 @@ from rich.console import Console
 from npu_assay.cache import in_use
 from npu_assay.claims.findings import Result
 from npu_assay.claims.published import RULES_OF_PIPELINE
+from npu_assay.claims.verdict import Verdict
 from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
 from npu_assay.commands.run_dies import device_record, dies_line, require_cann, taken_dies
@@ -31,7 +32,7 @@ from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, Lock, load_lock
 from npu_assay.environment.prune import needed
 from npu_assay.errors import InconclusiveError, UnusableError, UsageError
-from npu_assay.evidence.archive import Archive, create_archive, discard, write_inputs
+from npu_assay.evidence.archive import Archive, create_archive, discard, write_inputs, writing
 from npu_assay.evidence.environment_record import environment_record
 from npu_assay.evidence.manifest import Manifest, StageStatus
 from npu_assay.evidence.provenance import host_record
@@ -139,6 +140,7 @@ def run(
         if kind == "hardware":
             taken = held.enter_context(taken_dies(dies, os.environ, dev))
         archive = create_archive(folder)
+        held.enter_context(writing(archive))
         console.print(f"device: {why}", highlight=False, soft_wrap=True)
         say_model(console, model)
         with _discarded_on_failure(archive):
@@ -175,7 +177,8 @@ def run(
             except UnusableError:
                 _derive_of_the_rest(archive)
                 raise
-    sys.exit(_conclude(console, archive, manifest))
+            verdict = derive(archive.root)
+    sys.exit(_conclude(console, archive, manifest, verdict))
 
 
 def _check_pipeline(lock: Lock, pipeline: str) -> None:
@@ -232,7 +235,7 @@ def _derive_of_the_rest(archive: Archive) -> None:
             derive(archive.root)
 
 
-def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
+def _conclude(console: Console, archive: Archive, manifest: Manifest, verdict: Verdict) -> int:
     """Show what came of it; returns the exit code."""
     say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
     console.print(summary_table(manifest))
@@ -241,7 +244,6 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
             say(f"log of {stage.name}: {archive.stage_log(stage.name)}")
     say(summary_line(manifest))
     code = exit_code_of(manifest)
-    verdict = derive(archive.root)
     if manifest.pipeline.name in RULES_OF_PIPELINE and not manifest.partial:
         for finding in verdict.findings:
             if finding.result is Result.FAIL:
@@ -252,5 +254,6 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest) -> int:
             say(
                 f"each finding: npu-assay verify --mode {verdict.mode.value} {shlex.quote(str(archive.root))}"
             )
+    say(f"report: {archive.root / 'report.html'}")
     say(f"archive: {archive.root}")
     return code

@@ -7,6 +7,7 @@ import click
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.presentation import as_json, as_junit, as_text
+from npu_assay.evidence.archive import reading
 from npu_assay.report.derived import judge
 
 _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
@@ -25,8 +26,9 @@ _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 def verify(archive: Path, mode: str, form: str) -> None:
     """Judge ARCHIVE again, from its raw bytes.
 
-    Exit codes: 0 pass, 1 fail, 2 no archive there, 3 inconclusive.
+    Exit codes: 0 pass, 1 fail, 2 no archive there, or one that is being written, 3 inconclusive.
     """
-    verdict = judge(archive, Mode(mode))
+    with reading(archive):
+        verdict = judge(archive, Mode(mode))
     click.echo(_FORMATS[form](verdict))
     sys.exit(verdict.exit_code)

@@ -1,20 +1,27 @@
 """A run archive: where its files stand, how it is made, sealed and checked."""
 
 import errno
+import fcntl
+import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from npu_assay.digest import sha256_of
 from npu_assay.errors import AssayError, UnusableError, UsageError
-from npu_assay.evidence.atomic import write_atomically
+from npu_assay.evidence.atomic import remove_leftovers, write_atomically
+from npu_assay.evidence.bounded import read_whole
+from npu_assay.evidence.contents import contents_of, hash_files
 from npu_assay.printable import printable
 from npu_assay.source.archived import ArchivedSource
 from npu_assay.sums import parse_sums, render_sums
 
 #: Derived from the rest, so that they may be written after the seal; at the archive's root only.
 UNSEALED = frozenset({"SHA256SUMS", "statement.intoto.json", "report.html", "report.md"})
+
+#: Bytes of the largest SHA256SUMS: a million files with long names.
+_MOST_OF_SUMS = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,20 @@ class Archive:
     @property
     def manifest(self) -> Path:
         return self.root / "manifest.json"
+
+    @property
+    def merged(self) -> Path:
+        """Which shards it was joined from, in an archive that has no manifest.json of its own."""
+        return self.root / "merged.json"
+
+    @property
+    def is_merged(self) -> bool:
+        return self.merged.is_file()
+
+    @property
+    def shards(self) -> Path:
+        """The archives of a merged one."""
+        return self.root / "shards"
 
     @property
     def sums(self) -> Path:
@@ -136,16 +157,54 @@ def open_archive(root: Path) -> Archive:
     archive = Archive(root)
     if not root.is_dir():
         raise UsageError(f"{root}: no such folder; name the folder of a run archive")
-    if not archive.manifest.is_file():
+    if not (archive.manifest.is_file() or archive.is_merged):
         raise UsageError(f"{root}: no manifest.json, so no run archive, or a run that never ended")
     return archive
 
 
+@contextmanager
+def writing(archive: Archive) -> Iterator[None]:
+    """Hold the archive for writing: no other process writes to it meanwhile, and those that judge it refuse.
+
+    The lock is flock(2) on the folder, so it ends with the process; what a killed writer left half-written in
+    an archive is removed. Raises UsageError where another process writes to the archive, or judges it.
+    """
+    with _locked(archive.root, fcntl.LOCK_EX, "in use by another npu-assay; wait until that has ended"):
+        if archive.manifest.is_file() or archive.is_merged:  # else it is somebody's folder
+            remove_leftovers(archive.root)
+        yield
+
+
+@contextmanager
+def reading(root: Path) -> Iterator[None]:
+    """Hold a folder for judging. Raises UsageError where a process writes to it: there is no verdict yet."""
+    with _locked(root, fcntl.LOCK_SH, "another npu-assay is writing to it; wait until that has ended"):
+        yield
+
+
+@contextmanager
+def _locked(root: Path, operation: int, held: str) -> Iterator[None]:
+    try:
+        descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:  # whoever uses the folder next says what is wrong with it
+        yield
+        return
+    try:
+        fcntl.flock(descriptor, operation | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise UsageError(f"{root}: {held}") from error
+    except OSError:
+        pass  # a file system without locks, as some NFS: `run` still takes an empty folder only
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def special_files(root: Path) -> list[Path]:
-    """What an archive must not hold: symbolic links, pipes, sockets, devices. Links are not followed."""
-    return sorted(
-        path for path in root.rglob("*") if path.is_symlink() or not (path.is_file() or path.is_dir())
-    )
+    """What an archive must not hold: symbolic links, pipes, sockets, devices, folders that can't be read."""
+    return sorted(root / name for name in contents_of(root).special)
 
 
 def remove(path: Path) -> None:
@@ -165,11 +224,27 @@ def discard(archive: Archive) -> None:
 
 
 def seal(archive: Archive) -> None:
-    """Write SHA256SUMS over every file but itself, the statement and the reports, atomically."""
-    if special := special_files(archive.root):
-        raise AssayError(f"{special[0]}: an archive holds regular files only; remove it and seal again")
-    sums = {name: sha256_of(archive.root / name) for name in _sealed(archive)}
+    """Write SHA256SUMS over every file but itself, the statement and the reports, atomically.
+
+    Raises AssayError for what an archive must not hold, OSError for a file that can't be read.
+    """
+    contents = contents_of(archive.root)
+    if contents.special:
+        first = archive.root / min(contents.special)
+        raise AssayError(f"{first}: an archive holds regular files only; remove it and seal again")
+    sums: dict[str, str] = {}
+    for name, found in hash_files(archive.root, _sealed(contents.sizes)).items():
+        if isinstance(found, OSError):
+            raise found
+        sums[name] = found
     write_atomically(archive.sums, render_sums(sums))
+
+
+def read_sums(archive: Archive) -> bytes:
+    """The bytes of SHA256SUMS. Raises UsageError when it is missing or far too large."""
+    if archive.sums.is_symlink() or not archive.sums.is_file():
+        raise UsageError(f"{archive.sums}: missing; write it with `npu-assay archive sums {archive.root}`")
+    return read_whole(archive.sums, str(archive.sums), _MOST_OF_SUMS)
 
 
 def check(archive: Archive) -> list[Discrepancy]:
@@ -177,33 +252,24 @@ def check(archive: Archive) -> list[Discrepancy]:
 
     Raises UsageError when SHA256SUMS is missing or malformed.
     """
-    if not archive.sums.is_file():
-        raise UsageError(f"{archive.sums}: missing; write it with `npu-assay archive sums {archive.root}`")
-    listed = parse_sums(archive.sums.read_bytes(), str(archive.sums))
-    special = {path.relative_to(archive.root).as_posix() for path in special_files(archive.root)}
-    present = _sealed(archive)
-    problems = [Discrepancy(name, "not a regular file; an archive holds nothing else") for name in special]
-    problems += [Discrepancy(name, "not in SHA256SUMS") for name in present - listed.keys()]
-    for name, expected in listed.items():
-        if name in special:
-            continue
-        if name not in present:
+    listed = parse_sums(read_sums(archive), str(archive.sums))
+    contents = contents_of(archive.root)
+    present = _sealed(contents.sizes)
+    found = hash_files(archive.root, {name: size for name, size in present.items() if name in listed})
+    problems = [
+        Discrepancy(name, "not a regular file; an archive holds nothing else") for name in contents.special
+    ]
+    problems += [Discrepancy(name, "not in SHA256SUMS") for name in present.keys() - listed.keys()]
+    for name in listed.keys() - contents.special:
+        expected, now = listed[name], found.get(name)
+        if now is None:
             problems.append(Discrepancy(name, "in SHA256SUMS, but missing from the archive"))
-            continue
-        try:
-            found = sha256_of(archive.root / name)
-        except OSError as error:
-            problems.append(Discrepancy(name, f"can't be read ({error.strerror})"))
-            continue
-        if found != expected:
-            problems.append(Discrepancy(name, f"changed: sha256 is {found}, SHA256SUMS says {expected}"))
+        elif isinstance(now, OSError):
+            problems.append(Discrepancy(name, f"can't be read ({now.strerror})"))
+        elif now != expected:
+            problems.append(Discrepancy(name, f"changed: sha256 is {now}, SHA256SUMS says {expected}"))
     return sorted(problems, key=str)
 
 
-def _sealed(archive: Archive) -> set[str]:
-    names = {
-        path.relative_to(archive.root).as_posix()
-        for path in archive.root.rglob("*")
-        if path.is_file() and not path.is_symlink()
-    }
-    return names - UNSEALED
+def _sealed(sizes: Mapping[str, int]) -> dict[str, int]:
+    return {name: size for name, size in sizes.items() if name not in UNSEALED}

@@ -1,23 +1,30 @@
-"""junit.xml of an archive: the manifest's stages, for tools that read JUnit."""
+"""junit.xml of an archive: one testcase a stage, made from manifest.json."""
 
 from npu_assay.evidence.junit import ReportCase, render_junit
 from npu_assay.evidence.manifest import Manifest, StageRecord, StageStatus
 
 
 def render_run_junit(manifest: Manifest) -> bytes:
-    """The file's bytes, one testcase a stage; of an emulated run the suite's name says so."""
-    emulated = " (EMULATED)" if manifest.device.kind == "emulated" else ""
-    return render_junit(manifest.pipeline.name + emulated, map(_case, manifest.stages)).encode()
+    """The junit.xml of a run."""
+    return render_junit(
+        suite_of(manifest), [case_of(stage, stage.name) for stage in manifest.stages]
+    ).encode()
 
 
-def _case(record: StageRecord) -> ReportCase:
-    seconds = record.seconds or 0.0
-    match record.status:
+def suite_of(manifest: Manifest) -> str:
+    """The suite's name: the pipeline's; that of an emulated run says so."""
+    return manifest.pipeline.name + (" (EMULATED)" if manifest.device.kind == "emulated" else "")
+
+
+def case_of(stage: StageRecord, name: str) -> ReportCase:
+    """The testcase of a stage; one that is inconclusive is an error."""
+    seconds, message = stage.seconds or 0.0, f"{stage.status}: {stage.reason}"
+    match stage.status:
         case StageStatus.PASS:
-            return ReportCase(record.name, seconds)
+            return ReportCase(name, seconds)
         case StageStatus.FAIL | StageStatus.SKIPPED:
-            return ReportCase(record.name, seconds, failure=f"{record.status}: {record.reason}")
+            return ReportCase(name, seconds, failure=message)
         case StageStatus.INCONCLUSIVE | StageStatus.INTERRUPTED:
-            return ReportCase(record.name, seconds, error=f"{record.status}: {record.reason}")
+            return ReportCase(name, seconds, error=message)
         case StageStatus.NOT_APPLICABLE | StageStatus.NOT_RUN:
-            return ReportCase(record.name, seconds, skipped=f"{record.status}: {record.reason}")
+            return ReportCase(name, seconds, skipped=message)

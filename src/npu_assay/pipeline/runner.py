@@ -258,7 +258,7 @@ class Runner:
             return None
 
     def _finish(self, project: ProjectRecord) -> Manifest:
-        """Write manifest.json, junit.xml and SHA256SUMS."""
+        """Write junit.xml, manifest.json and SHA256SUMS, in this order."""
         archives.remove(self._archive.work)
         manifest = Manifest(
             pipeline=PipelineRecord(name=self._plan.pipeline.name, sha256=self._plan.pipeline_sha256),
@@ -276,8 +276,8 @@ class Runner:
             interrupted=self._interrupted,
             stages=tuple(self._records.values()),
         )
-        write_manifest(self._archive.manifest, manifest)
         write_atomically(self._archive.junit, render_run_junit(manifest))
+        write_manifest(self._archive.manifest, manifest)
         archives.seal(self._archive)
         return manifest
 

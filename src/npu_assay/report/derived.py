@@ -4,19 +4,23 @@ A derived file is a function of the sealed files and of the npu-assay that deriv
 locale. So whoever has the archive can derive it again, and another byte in it is a failed finding.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.findings import Evidence, Finding, Result
+from npu_assay.claims.shards import in_shard
 from npu_assay.claims.verdict import Verdict, own_mode, verify
 from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.atomic import write_atomically
+from npu_assay.evidence.merged.part import shard_folders
 from npu_assay.printable import printable
 from npu_assay.report.deriver import Deriver, this_deriver
+from npu_assay.report.html import deriver_of_html, render_html
+from npu_assay.report.markdown import deriver_of_markdown, render_markdown
 from npu_assay.report.statement import deriver_of_statement, render_statement
 
 RULE = "derived/1"
@@ -41,26 +45,39 @@ class Derived:
 #: In the order in which they are written.
 DERIVED: tuple[Derived, ...] = (
     Derived("statement.intoto.json", render_statement, deriver_of_statement, required=True),
+    Derived("report.md", render_markdown, deriver_of_markdown, required=False),
+    Derived("report.html", render_html, deriver_of_html, required=False),
 )
 
 
-def derive(root: Path, checkout: Checkout = OWN) -> Verdict:
+#: Those that people read: who has signed a statement may still want them.
+REPORTS = tuple(derived for derived in DERIVED if not derived.required)
+
+
+def derive(root: Path, checkout: Checkout = OWN, which: Sequence[Derived] = DERIVED) -> Verdict:
     """Judge a sealed archive in its own mode and write what is derived from it; returns that verdict."""
     verdict = verify(root, own_mode(root), checkout)
-    write_derived(Archive(root), verdict)
+    write_derived(Archive(root), verdict, which)
     return verdict
 
 
-def write_derived(archive: Archive, verdict: Verdict) -> None:
-    """Write every derived file, each atomically. `verdict` is that in the archive's own mode."""
-    for derived in DERIVED:
+def write_derived(archive: Archive, verdict: Verdict, which: Sequence[Derived] = DERIVED) -> None:
+    """Write these derived files, each atomically. `verdict` is that in the archive's own mode."""
+    for derived in which:
         data = derived.render(archive, verdict, this_deriver())
         write_atomically(archive.root / derived.name, data)
 
 
 def check_derived(archive: Archive, verdict: Verdict) -> list[Finding]:
-    """Hold the derived files against what is derived again from the verdict in the archive's own mode."""
-    return [finding for derived in DERIVED for finding in _check(derived, archive, verdict)]
+    """Hold the derived files against what is derived again from the verdict in the archive's own mode.
+
+    Those of a merged archive's shards are of the shards' own verdicts.
+    """
+    findings = [finding for derived in DERIVED for finding in _check(derived, archive, verdict)]
+    for folder in shard_folders(archive):
+        of_shard = check_derived(Archive(folder), verify(folder, own_mode(folder)))
+        findings += [in_shard(finding, f"shards/{folder.name}") for finding in of_shard]
+    return findings
 
 
 def judge(root: Path, mode: Mode, checkout: Checkout = OWN) -> Verdict:
@@ -71,7 +88,7 @@ def judge(root: Path, mode: Mode, checkout: Checkout = OWN) -> Verdict:
     verdict = verify(root, mode, checkout)
     if mode is Mode.FORMAL and verdict.emulated:
         return verdict  # refused, whatever is derived from it
-    own = verdict if mode is own_mode(root) else verify(root, own_mode(root), checkout)
+    own = verdict if mode is own_mode(root) else verify(root, own_mode(root), checkout, verdict)
     return verdict.with_findings(check_derived(Archive(root), own))
 
 

@@ -13,8 +13,10 @@ FOLDER = Path(__file__).parent
 
 #: Name of the schema -> the model that is printed. A command with a --json of its own adds a line.
 MODELS = {
+    "baseline": "npu_assay.comparison.baseline:Baseline",
     "claims-check": "npu_assay.claims.publications.report:ClaimsReport",
     "claims-list": "npu_assay.claims.publications.report:ClaimsList",
+    "comparison": "npu_assay.comparison.comparison:Comparison",
     "device-health": "npu_assay.device.reports:DeviceHealth",
     "device-list": "npu_assay.device.reports:DeviceList",
     "device-map": "npu_assay.device.reports:DeviceMapReport",
@@ -24,6 +26,7 @@ MODELS = {
     "fetched": "npu_assay.environment.fetched:Fetched",
     "lock": "npu_assay.environment.lock:LockFile",
     "manifest": "npu_assay.evidence.manifest:Manifest",
+    "merged": "npu_assay.evidence.merged.record:MergedRecord",
     "publication": "npu_assay.claims.publications.model:Publication",
     "stage-inputs": "npu_assay.evidence.stage_inputs:StageInputs",
     "statement": "npu_assay.report.statement:Statement",

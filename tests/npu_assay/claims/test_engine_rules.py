@@ -16,10 +16,9 @@ def engine(offload: OffloadArchive) -> OffloadArchive:
         update={"source": source}
     )
     offload.write_inputs()
-    for suffix in ("log", "junit.xml", "inputs.json"):
-        (offload.root / "stages" / f"native-high-level.{suffix}").rename(
-            offload.root / "stages" / f"engine.{suffix}"
-        )
+    (offload.root / "stages/native-high-level.inputs.json").rename(offload.root / "stages/engine.inputs.json")
+    for suffix in ("log", "junit.xml"):
+        (offload.root / "stages" / f"native-high-level.{suffix}").unlink()
     for name in (
         "compileall.log",
         "vllm-ascend-ut.log",
@@ -31,6 +30,7 @@ def engine(offload: OffloadArchive) -> OffloadArchive:
     ):
         (offload.root / "stages" / name).unlink()
     (offload.root / "results" / "kv-offload.jsonl").unlink()
+    offload.write_tests("engine")
     return offload
 
 
@@ -38,7 +38,7 @@ def test_a_whole_run_passes(engine: OffloadArchive) -> None:
     verdict = engine.verdict()
     assert messages(verdict, Result.FAIL) == []
     assert verdict.result is Result.PASS
-    assert "cpu-tokens/1: prompt of 7 tokens: 2 token ids as on the CPU" in "\n".join(
+    assert "cpu-tokens/2: prompt of 7 tokens: 16 token ids as on the CPU" in "\n".join(
         messages(verdict, Result.PASS)
     )
 
@@ -48,13 +48,13 @@ def test_a_whole_run_passes(engine: OffloadArchive) -> None:
     [
         (
             lambda run: run.replace(
-                "results/tokens-equal-cpu.jsonl", '"npu_token_ids": [5, 6]', '"npu_token_ids": [5]'
+                "results/tokens-equal-cpu.jsonl", '"npu_token_ids": [5, 6, 5', '"npu_token_ids": [5, 7, 5'
             ),
-            "cpu-tokens/1: prompt of 7 tokens: NPU [5], CPU [5, 6]",
+            "cpu-tokens/2: prompt of 7 tokens: NPU [5, 7, 5",
         ),
         (
             lambda run: run.replace("stages/engine.log", "4 passed", "3 passed, 1 failed"),
-            "tests/1: engine: 3 passed",
+            "tests/2: engine: 3 passed",
         ),
         (lambda run: run.replace("stages/engine.log", "/libascendcl.so", "/other.so"), "identity/2: no line"),
         (
@@ -76,7 +76,7 @@ def test_a_fault_fails(engine: OffloadArchive, change: Change, says: str) -> Non
 
 
 def test_without_a_comparison_nothing_is_claimed(engine: OffloadArchive) -> None:
-    (engine.root / "results" / "tokens-equal-cpu.jsonl").unlink()
+    engine.remove_comparisons("engine")
     verdict = engine.verdict()
     assert verdict.result is Result.INCONCLUSIVE
     assert "were not compared" in "\n".join(messages(verdict, Result.INCONCLUSIVE))

@@ -282,10 +282,11 @@ def test_exit_codes(assay, capsys, program, arguments, code, line):
 
 
 @pytest.mark.parametrize("arguments", [(), ("--stage", "assay")], ids=["whole", "partial"])
-def test_a_run_leaves_its_statement(assay, arguments):
+def test_a_run_leaves_its_statement_and_reports(assay, capsys, arguments):
     assert assay.run(*arguments) == 0
+    assert f"report: {assay.out}/report.html\n" in capsys.readouterr().out
     verdict = judge(assay.out, Mode.EMULATED)
-    assert [one.result for one in verdict.findings if one.rule == "derived/1"] == [Result.PASS]
+    assert [one.result for one in verdict.findings if one.rule == "derived/1"] == [Result.PASS] * 3
     (assay.out / "statement.intoto.json").unlink()
     assert judge(assay.out, Mode.EMULATED).result is Result.FAIL
 
@@ -315,6 +316,28 @@ def test_the_archive_has_the_bytes_that_the_run_was_made_from(assay):
     assert lock == (ENVIRONMENTS / "cann900-vllm018.toml").read_bytes()
     assert manifest.pipeline.sha256 == hashlib.sha256(pipeline).hexdigest()
     assert manifest.environment.lock_sha256 == hashlib.sha256(lock).hexdigest()
+
+
+def test_nobody_else_writes_to_the_archive_of_a_run_or_judges_it(assay):
+    (assay.folder / "demo.toml").write_text(
+        'name = "demo"\n'
+        + "".join(
+            f'[[stage]]\nname = "{name}"\ncommand = ["{{assay}}", {words}, "{{archive}}"]\ntimeout = 60\n'
+            for name, words in (("sums", '"archive", "sums"'), ("verify", '"verify"'))
+        )
+    )
+    assert assay.run() == 1
+    for stage in "sums", "verify":
+        log = (assay.out / f"stages/{stage}.log").read_text()
+        assert log.startswith(f"npu-assay: {assay.out}: ")
+        assert "another npu-assay" in log
+        assert read_manifest(assay.out / "manifest.json").stage(stage).exit_code == 2
+    sys.argv = ["npu-assay", "archive", "sums", str(assay.out)]  # the run has ended
+    from npu_assay.cli import main
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
 
 
 def test_a_setting_reaches_the_manifest(assay):

@@ -1,10 +1,10 @@
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from npu_assay.errors import AssayError, UsageError
-from npu_assay.evidence import archive as archive_module
 from npu_assay.evidence.archive import Archive, check, create_archive, open_archive, seal
 
 
@@ -74,12 +74,17 @@ def to_link(path: Path) -> None:
 def test_what_cant_be_read_is_named(archive, monkeypatch):
     """Root may read everything, so the refusal is put in its place."""
     assert check(archive) == []
+    real = os.open
 
-    def refuse(path: Path) -> str:
-        raise PermissionError(13, "Permission denied")
+    def refuse(path, *arguments, **options):
+        if str(path).endswith("unit.log"):
+            raise PermissionError(13, "Permission denied")
+        return real(path, *arguments, **options)
 
-    monkeypatch.setattr(archive_module, "sha256_of", refuse)
-    assert "stages/unit.log: can't be read (Permission denied)" in [str(found) for found in check(archive)]
+    monkeypatch.setattr(os, "open", refuse)
+    assert [str(found) for found in check(archive)] == ["stages/unit.log: can't be read (Permission denied)"]
+    with pytest.raises(PermissionError):
+        seal(archive)
 
 
 def test_a_seal_refuses_what_is_no_regular_file(archive):

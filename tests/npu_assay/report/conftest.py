@@ -1,4 +1,7 @@
+from pathlib import Path
+
 import pytest
+from hostile_archive import make_hostile
 from offload_archive import OffloadArchive
 
 
@@ -8,3 +11,9 @@ def offload(tmp_path) -> OffloadArchive:
     offload = OffloadArchive(tmp_path / "run")
     offload.derive()
     return offload
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory) -> Path:
+    """The root of an archive that wants to be obeyed, with its reports. Tests must leave it as it is."""
+    return make_hostile(tmp_path_factory.mktemp("hostile") / "run").root

@@ -11,9 +11,7 @@ from npu_assay.claims.findings import Finding, Result
 from npu_assay.claims.verdict import own_mode, verify
 from npu_assay.commands.archive import archive as archive_command
 from npu_assay.commands.verify import verify as verify_command
-from npu_assay.errors import UsageError
-from npu_assay.report import derived as derived_module
-from npu_assay.report.derived import DERIVED, Derived, check_derived, derive, judge
+from npu_assay.report.derived import check_derived, judge
 from npu_assay.report.deriver import Deriver, this_deriver
 
 STATEMENT = "statement.intoto.json"
@@ -24,8 +22,10 @@ def findings(offload) -> list[Finding]:
 
 
 def only(offload) -> tuple[Result, str]:
-    (finding,) = findings(offload)
+    """What is found of the statement."""
+    finding, *of_reports = findings(offload)
     assert (finding.rule, [str(place) for place in finding.evidence]) == ("derived/1", [STATEMENT])
+    assert [str(*found.evidence) for found in of_reports] == ["report.md", "report.html"]
     return finding.result, finding.message
 
 
@@ -114,19 +114,32 @@ def test_every_mode_holds_the_derived_files_against_the_archives_own_mode(offloa
         assert judge(offload.root, mode, offload.checkout).result is Result.FAIL
 
 
-def test_a_report_may_be_missing_but_not_be_wrong(offload, monkeypatch):
-    def unnamed(data: bytes) -> Deriver:
-        raise UsageError("names no npu-assay")
+@pytest.mark.parametrize("name", ["report.md", "report.html"])
+def test_a_report_may_be_missing_but_not_be_wrong(offload, name):
+    path, whole = offload.root / name, [Result.PASS] * 3
+    assert [finding.result for finding in findings(offload)] == whole
+    path.write_bytes(path.read_bytes() + b"\n")
+    (wrong,) = (finding for finding in findings(offload) if finding.result is not Result.PASS)
+    assert (wrong.result, wrong.message) == (
+        Result.FAIL,
+        f"{name}: not the bytes that are derived from the sealed files",
+    )
+    path.write_text("# A report\n")
+    (unnamed,) = (finding for finding in findings(offload) if finding.result is not Result.PASS)
+    assert unnamed.message == f"{name}: it does not say which npu-assay derived it"
+    path.unlink()
+    assert [finding.result for finding in findings(offload)] == whole[1:]
 
-    report = Derived("report.md", lambda archive, verdict, deriver: b"# A report\n", unnamed, required=False)
-    monkeypatch.setattr(derived_module, "DERIVED", (*DERIVED, report))
-    assert [finding.result for finding in findings(offload)] == [Result.PASS]
-    derive(offload.root)
-    assert (offload.root / "report.md").read_bytes() == b"# A report\n"
-    assert [finding.result for finding in findings(offload)] == [Result.PASS, Result.PASS]
-    (offload.root / "report.md").write_bytes(b"# Another report\n")
-    assert findings(offload)[1].message == "report.md: names no npu-assay"
-    assert findings(offload)[1].result is Result.FAIL
+
+@pytest.mark.parametrize("name", ["report.md", "report.html"])
+def test_a_report_of_another_npu_assay_is_inconclusive_where_it_differs(offload, name):
+    path = offload.root / name
+    replace(this_deriver().sha256, "0" * 64)(path)
+    (finding,) = (one for one in findings(offload) if str(*one.evidence) == name)
+    assert (finding.result, "but for the name of" in finding.message) == (Result.PASS, True)
+    replace("EMULATED", "Emulated")(path)
+    (finding,) = (one for one in findings(offload) if str(*one.evidence) == name)
+    assert (finding.result, "derives other bytes" in finding.message) == (Result.INCONCLUSIVE, True)
 
 
 def test_archive_sums_derives_anew_and_verify_sees_it(offload):

@@ -34,6 +34,8 @@ class StagesRule(Rule):
         match record.status:
             case StageStatus.PASS if record.exit_code != 0:
                 return self.failed(f"{message}, but its exit code is {record.exit_code}", _MANIFEST)
+            case StageStatus.PASS if record.reason:
+                return self.failed(f"{message}; a stage that passed has no reason", _MANIFEST)
             case StageStatus.PASS if not log_exists:
                 return self.failed(f"{message}, but it left no log", _MANIFEST)
             case StageStatus.PASS:
@@ -44,6 +46,8 @@ class StagesRule(Rule):
                 return self.inconclusive(message, _MANIFEST, case.log_of(stage))
             case StageStatus.NOT_RUN | StageStatus.NOT_APPLICABLE if log_exists:
                 return self.failed(f"{message}, but it left a log", _MANIFEST, case.log_of(stage))
+            case StageStatus.NOT_RUN if stage in case.elsewhere:  # judged there
+                return self.not_applicable(f"{message}; {case.elsewhere[stage]} ran it", _MANIFEST)
             case StageStatus.NOT_RUN | StageStatus.NOT_APPLICABLE if case.mode is Mode.LIMITED:
                 return self.not_applicable(message, _MANIFEST)
             case StageStatus.NOT_RUN | StageStatus.NOT_APPLICABLE:  # the result consists of all its stages

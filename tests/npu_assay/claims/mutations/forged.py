@@ -5,15 +5,21 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from npu_assay.evidence.archive import Archive
+from npu_assay.claims.checkout import Checkout
+from npu_assay.errors import AssayError
+from npu_assay.evidence.archive import UNSEALED, Archive
 from npu_assay.evidence.archive import seal as seal_archive
+from npu_assay.report.derived import DERIVED, derive
 
 Json = dict[str, Any]
+#: Reports may be missing, and take their time.
+STATEMENT = tuple(derived for derived in DERIVED if derived.required)
 MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 
@@ -23,12 +29,14 @@ class Forged:
     """The copy at root. An edit that changes nothing is an error of the mutation."""
 
     root: Path
+    checkout: Checkout
+    """By whose data it is judged."""
 
     @classmethod
-    def of(cls, good: Path, root: Path) -> "Forged":
+    def of(cls, good: Path, root: Path, checkout: Checkout) -> "Forged":
         """A copy of hard links: cheap, and every edit below makes a file of its own."""
         shutil.copytree(good, root, copy_function=os.link)
-        return cls(root)
+        return cls(root, checkout)
 
     def path(self, name: str) -> Path:
         return self.root / name
@@ -111,12 +119,19 @@ class Forged:
 
     def seal(self) -> None:
         """SHA256SUMS and all that is derived, as npu-assay itself would write them for what is there."""
-        self.path(SUMS).unlink(missing_ok=True)
-        seal_archive(Archive(self.root))
+        self.seal_sums()
         self.derive()
 
+    def seal_sums(self) -> None:
+        self.path(SUMS).unlink(missing_ok=True)
+        seal_archive(Archive(self.root))
+
     def derive(self) -> None:
-        """What is derived, for the checksums that are there."""
+        """What is derived, for the checksums that are there; of some corruptions nothing can be."""
+        for name in UNSEALED - {SUMS}:
+            self.path(name).unlink(missing_ok=True)
+        with suppress(AssayError):
+            derive(self.root, self.checkout, STATEMENT)
 
 
 def stage_of(manifest: Json, name: str) -> Json:

@@ -11,6 +11,7 @@ from mutations.mutation import EMULATED, HARDWARE
 from npu_assay.claims.case import Mode
 from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.project import ROOT
+from npu_assay.report.derived import derive
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Good:
 
 
 def _planted(root: Path) -> Path:
-    offload = OffloadArchive(root)
-    offload.seal()
+    OffloadArchive(root).seal()
+    derive(root)
     return root
 
 
@@ -43,6 +44,7 @@ def _planted_hardware(root: Path) -> Path:
     offload = OffloadArchive(root)
     to_hardware(offload)
     offload.seal()
+    derive(root, recorded_checkout())
     return root
 
 

@@ -16,6 +16,7 @@ class Sealing(StrEnum):
 
     ALL = "SHA256SUMS and what is derived from the archive"
     DERIVED = "what is derived; the corruption is that of SHA256SUMS"
+    SUMS = "SHA256SUMS; the corruption is that of a derived file"
     NOTHING = "nothing; there is something in the archive that can't be sealed"
 
 
@@ -33,6 +34,8 @@ class Mutation:
     """Of the rule's finding. INCONCLUSIVE where only this checkout's own data could decide."""
     sealing: Sealing = Sealing.ALL
     names: str | None = None
-    """The file that the checksums betray; by default any."""
+    """The file that is found as long as nothing is sealed again; by default any."""
+    as_is: str = "integrity"
+    """The rule that finds it as long as nothing is sealed again."""
     mode: Mode | None = None
     """Of the second run; by default the strictest in which the good archive passes."""

@@ -11,6 +11,7 @@ from mutations.good import GOOD, Good
 from mutations.mutation import Mutation, Sealing
 from npu_assay.claims.findings import Finding, Result
 from npu_assay.claims.verdict import Verdict, verify
+from npu_assay.report.derived import judge
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("good", GOOD, ids=lambda good: good.name)
 def test_no_good_archive_fails(good: Good, archives: dict[str, Path]) -> None:
-    verdict = verify(archives[good.name], good.mode, good.checkout)
+    verdict = judge(archives[good.name], good.mode, good.checkout)
     assert messages(verdict, Result.FAIL) == messages(verdict, Result.INCONCLUSIVE) == []
     assert verdict.result is Result.PASS
 
@@ -42,21 +43,24 @@ CASES = [
 def test_a_corruption_is_found_as_it_is_and_when_it_is_sealed_again(
     good: Good, mutation: Mutation, archives: dict[str, Path], tmp_path: Path
 ) -> None:
-    forged = Forged.of(archives[good.name], tmp_path / "run")
+    forged = Forged.of(archives[good.name], tmp_path / "run", good.checkout)
     mutation.change(forged)
 
-    as_is = verify(forged.root, good.mode, good.checkout)
-    assert as_is.result is Result.FAIL
-    betrayed = _findings(as_is, "integrity", Result.FAIL)
-    assert betrayed, "the checksums do not betray it"
+    look = judge if mutation.as_is == "derived" else verify  # which has no reports to derive again
+    as_is = look(forged.root, good.mode, good.checkout)
+    betrayed = _findings(as_is, mutation.as_is, as_is.result)
+    assert betrayed, f"{mutation.as_is} does not find it: {as_is.line}"
+    assert as_is.result in (Result.FAIL, mutation.result)
     if mutation.names is not None:
         assert mutation.names in {place.file for finding in betrayed for place in finding.evidence}
 
     if mutation.sealing is Sealing.ALL:
         forged.seal()
+    elif mutation.sealing is Sealing.SUMS:
+        forged.seal_sums()
     elif mutation.sealing is Sealing.DERIVED:
         forged.derive()
-    sealed = verify(forged.root, mutation.mode or good.mode, good.checkout)
+    sealed = judge(forged.root, mutation.mode or good.mode, good.checkout)
     found = _findings(sealed, mutation.rule, mutation.result)
     assert found, f"{mutation.rule} does not find it: {sealed.line} {messages(sealed, Result.FAIL)}"
     assert sealed.result is (Result.FAIL if _fails(sealed) else mutation.result)

@@ -3,6 +3,7 @@
 from mutations.families import (
     archive_files,
     checksums,
+    derived,
     environment,
     health,
     identity,
@@ -17,6 +18,7 @@ from mutations.mutation import Mutation
 ALL: dict[str, tuple[Mutation, ...]] = {
     "archive files": archive_files.MUTATIONS,
     "checksums": checksums.MUTATIONS,
+    "derived files": derived.MUTATIONS,
     "manifest": manifest.MUTATIONS,
     "environment": environment.MUTATIONS,
     "identity": identity.MUTATIONS,

@@ -58,7 +58,7 @@ def _pipe(forged: Forged) -> None:
 
 
 MUTATIONS = (
-    _flip("environment.json", "versions"),
+    _flip("environment.json", "source", at=0),
     _flip("source/source.json", "source"),
     _flip("source/files.sha256", "source"),
     _flip("stages/ruff.log", "ruff"),
