@@ -331,7 +331,7 @@ FAULTS = {
     ),
     "a red session before the green one": (
         lambda o: o.prepend("stages/unit.log", pytest_log("1 failed, 8 passed")),
-        "tests/2: unit: an earlier summary line: 1 failed, 8 passed in 0.77s stages/unit.log:5",
+        "tests/2: unit: an earlier summary line: 1 failed, 8 passed in 0.77s stages/unit.log:7",
     ),
     "a line of a failed test": (
         lambda o: o.replace("stages/unit.log", "process:", "FAILED tests/test_a.py::test - no\nprocess:"),
