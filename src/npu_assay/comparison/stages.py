@@ -6,8 +6,8 @@ from enum import StrEnum
 from pydantic import NonNegativeFloat
 
 from npu_assay.evidence.archive import Archive
-from npu_assay.evidence.junit import Outcome, read_pytest_junit
 from npu_assay.evidence.manifest import Manifest, Name, StageStatus
+from npu_assay.evidence.pytest_junit import Outcome, read_pytest_junit
 from npu_assay.strict import Strict
 
 #: Not run on request, or for want of dies: neither better nor worse than what was.
@@ -91,7 +91,9 @@ def read_stages(archive: Archive, manifest: Manifest) -> tuple[StageFacts, ...]:
             name=record.name,
             status=record.status,
             seconds=record.seconds,
-            tests={test.name: test.outcome for test in read_pytest_junit(path)} if path.is_file() else None,
+            tests={test.name: test.outcome for test in read_pytest_junit(path).tests}
+            if path.is_file()
+            else None,
         )
         for record in manifest.stages
         for path in [archive.stage_junit(record.name)]

@@ -6,8 +6,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 from click.testing import CliRunner, Result
-from offload_archive import IDENTITY, Change, OffloadArchive, device_of, pytest_junit
+from offload_archive import IDENTITY, Change, OffloadArchive, comparison, device_of
 from planted_shards import merged, plant_shards, whose
+from planted_tests import junit, names_of_tests
 
 from npu_assay import schemas
 from npu_assay.commands.compare import compare
@@ -69,18 +70,23 @@ def fail_unit(archive: OffloadArchive) -> None:
     archive.change_stage("unit", status=StageStatus.FAIL, reason="exit code 1", exit_code=1)
 
 
+UNIT = names_of_tests("unit")
+
+
 def lose_a_test(archive: OffloadArchive) -> None:
-    archive.write("stages/unit.junit.xml", pytest_junit(*[""] * 8))
+    archive.write("stages/unit.junit.xml", junit(dict.fromkeys(UNIT[:-1], "")))
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (fail_unit, "stage unit: pass in A, fail in B"),
-        (lose_a_test, "stage unit: 1 test lost, first t::test_8: passed in A, not there in B"),
+        (lose_a_test, f"stage unit: 1 test lost, first {UNIT[-1]}: passed in A, not there in B"),
         (
-            lambda archive: archive.replace("results/tokens-equal-cpu.jsonl", "[5, 6], ", "[5, 7], "),
-            "tokens of tokens-equal-cpu, NPU: 1 of 1 answers differ",
+            lambda archive: archive.write_comparisons(
+                *(comparison(length, npu_token_ids=[5] * 16) for length in (1, 7)), comparison(300)
+            ),
+            "tokens of tokens-equal-cpu, NPU: 2 of 3 answers differ",
         ),
     ],
 )
@@ -267,7 +273,7 @@ def test_json_is_valid_and_nothing_else_is(pair):
     validator = jsonschema.Draft202012Validator(schema)
     validator.validate(printed)
     (unit,) = (stage for stage in printed["stages"] if stage["name"] == "unit")
-    assert (unit["change"], unit["tests_a"], unit["tests_b"]) == ("broken", 9, 8)
+    assert (unit["change"], unit["tests_a"], unit["tests_b"]) == ("broken", len(UNIT), len(UNIT) - 1)
     with pytest.raises(jsonschema.ValidationError, match="'extra' was unexpected"):
         validator.validate(printed | {"extra": 1})
 
@@ -301,7 +307,7 @@ def test_a_merged_archive_is_as_a_run_of_its_shards(pair, tmp_path):
     assert run(tmp_path / "merged", whole.root).exit_code == 0
     # One test less, in the shard that ran the stage.
     shard = shards[whose("native-transfer") - 1]
-    shard.write("stages/native-transfer.junit.xml", pytest_junit(""))
+    shard.write("stages/native-transfer.junit.xml", junit({}))
     shard.seal()
     ended = run(whole.root, merged(shards, tmp_path / "worse"))
     assert ended.exit_code == 1

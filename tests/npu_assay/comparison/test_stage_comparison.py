@@ -3,8 +3,8 @@
 import pytest
 
 from npu_assay.comparison.stages import StageChange, StageFacts, compare_stages
-from npu_assay.evidence.junit import Outcome
 from npu_assay.evidence.manifest import StageStatus
+from npu_assay.evidence.pytest_junit import Outcome
 
 TESTS = {"test_a": Outcome.PASSED, "test_b": Outcome.PASSED, "test_c": Outcome.XFAILED}
 
