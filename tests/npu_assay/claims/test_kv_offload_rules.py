@@ -417,7 +417,7 @@ FAULTS = {
     ),
     "tokens stored that the backend does not log": (
         round_2(stored_tokens=256),
-        "offload-log/1: round 2: stored_tokens is 256, but the native backend logs none",
+        "offload-rounds/2: round 2: stored_tokens is 256, the native backend logs none",
     ),
     "a row changed after it was written": (
         lambda o: o.replace("results/kv-offload.jsonl", "0.7", "0.6"),
