@@ -18,6 +18,7 @@ from npu_assay.claims.rules.run_junit import RunJunitRule
 from npu_assay.claims.rules.source import SourceRule
 from npu_assay.claims.rules.stages import StagesRule
 from npu_assay.claims.rules.static_checks import CompileallRule, RuffRule
+from npu_assay.claims.rules.times import TimesRule
 from npu_assay.claims.rules.unit_tests import UnitTestsRule
 from npu_assay.claims.rules.versions import VersionsRule
 
@@ -55,6 +56,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     PytestRule(("unit", "native-transfer", "native-high-level")),
     OffloadRoundsRule("native"),
     CpuTokensRule("native-high-level"),
+    TimesRule(),
     ContentsRule((OFFLOAD_ROUNDS, CPU_TOKENS)),
     ProtocolRule("native-high-level", {"rounds": 3, "prompt_tokens": 300}),
 )
@@ -74,6 +76,7 @@ _ENGINE: tuple[Rule, ...] = (
     RuffRule(),
     PytestRule(("engine",)),
     CpuTokensRule("engine"),
+    TimesRule(),
     ContentsRule((CPU_TOKENS,)),
 )
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -149,8 +150,13 @@ def load_path(distribution: str) -> str:
     return f"{EMULATED.site}/{MODULES[distribution]}/__init__.py"
 
 
-def pytest_log(summary: str) -> str:
-    return session(summary, ("process: pytest pid 7", f"process-map: {LIBRARY}"))
+def pytest_log(summary: str, *lines: str) -> str:
+    return session(summary, (*lines, "process: pytest pid 7", f"process-map: {LIBRARY}"))
+
+
+def vllm_line(time: datetime) -> str:
+    """As vLLM prints it, by a clock without year and zone."""
+    return f"INFO {time:%m-%d %H:%M:%S} [llm.py:391] Supported tasks: ['generate']"
 
 
 def stage_junit(stage: str, *outcomes: str) -> str:
@@ -249,15 +255,23 @@ class OffloadArchive:
         """Log and JUnit of a suite whose tests all pass, by the manifest's settings."""
         record = self.manifest.stage(stage)
         names = names_of_tests(stage, record.settings if record else {}, with_cpu)
-        self.write(f"stages/{stage}.log", pytest_log(f"{len(names)} passed, 3 warnings"))
-        self.write(f"stages/{stage}.junit.xml", junit(dict.fromkeys(names, "")))
+        began = self.began(stage)
+        log = pytest_log(f"{len(names)} passed, 3 warnings", vllm_line(began))
+        self.write(f"stages/{stage}.log", log)
+        self.write(f"stages/{stage}.junit.xml", junit(dict.fromkeys(names, ""), began))
+
+    def began(self, stage: str) -> datetime:
+        """A time at which the stage ran."""
+        record = self.manifest.stage(stage)
+        started = record.started if record else None
+        return (started or self.manifest.started) + timedelta(seconds=1)
 
     def write_unit_tests(self, tests: Mapping[str, str]) -> None:
         """Log and JUnit of vllm-ascend's own tests."""
         skipped = sum("<skipped" in inner for inner in tests.values())
         log = pytest_log(f"{len(tests) - skipped} passed, {skipped} skipped")
         self.write("stages/vllm-ascend-ut.log", f"package: {load_path('vllm-ascend')}\n{log}")
-        self.write("stages/vllm-ascend-ut.junit.xml", junit(tests))
+        self.write("stages/vllm-ascend-ut.junit.xml", junit(tests, self.began("vllm-ascend-ut")))
 
     def write_environment(self, tree: Listing = LOCKS_TREE, **files: str) -> None:
         """environment.json, with the loaded package's files: the tree's, but for these."""
