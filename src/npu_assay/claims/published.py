@@ -1,5 +1,6 @@
 """The rules for an archive, by pipeline; a published result is what one of them reproduces."""
 
+from npu_assay.claims.offload import FILE as OFFLOAD_ROUNDS
 from npu_assay.claims.rule import Rule
 from npu_assay.claims.rules.artefacts import ArtefactsRule
 from npu_assay.claims.rules.cann import CannRule
@@ -8,12 +9,14 @@ from npu_assay.claims.rules.cpu_tokens import FILE as CPU_TOKENS
 from npu_assay.claims.rules.cpu_tokens import CpuTokensRule
 from npu_assay.claims.rules.health import HealthRule
 from npu_assay.claims.rules.identity import IdentityRule
+from npu_assay.claims.rules.inputs import InputsRule
 from npu_assay.claims.rules.lock import LockRule
-from npu_assay.claims.rules.offload_rounds import FILE as OFFLOAD_ROUNDS
+from npu_assay.claims.rules.offload_log import OffloadLogRule
 from npu_assay.claims.rules.offload_rounds import OffloadRoundsRule
 from npu_assay.claims.rules.pipeline import PipelineRule
 from npu_assay.claims.rules.protocol import ProtocolRule
 from npu_assay.claims.rules.pytest_stages import PytestRule
+from npu_assay.claims.rules.results import ResultsRule
 from npu_assay.claims.rules.run_junit import RunJunitRule
 from npu_assay.claims.rules.source import SourceRule
 from npu_assay.claims.rules.stages import StagesRule
@@ -44,6 +47,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     RunJunitRule(),
     LockRule(),
     PipelineRule(),
+    InputsRule(),
     CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(_COMPONENTS),
@@ -54,7 +58,9 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     CompileallRule(),
     UnitTestsRule(),
     PytestRule(("unit", "native-transfer", "native-high-level")),
+    ResultsRule(),
     OffloadRoundsRule("native"),
+    OffloadLogRule(),
     CpuTokensRule("native-high-level"),
     TimesRule(),
     ContentsRule((OFFLOAD_ROUNDS, CPU_TOKENS)),
@@ -67,6 +73,7 @@ _ENGINE: tuple[Rule, ...] = (
     RunJunitRule(),
     LockRule(),
     PipelineRule(),
+    InputsRule(),
     CannRule(),
     IdentityRule(("engine",)),
     VersionsRule(_COMPONENTS),
@@ -75,6 +82,7 @@ _ENGINE: tuple[Rule, ...] = (
     HealthRule(),
     RuffRule(),
     PytestRule(("engine",)),
+    ResultsRule(),
     CpuTokensRule("engine"),
     TimesRule(),
     ContentsRule((CPU_TOKENS,)),

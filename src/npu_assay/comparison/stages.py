@@ -78,11 +78,10 @@ class StageComparison(Strict):
         elif self.change is StageChange.BROKEN and self.a != self.b:
             yield f"stage {self.name}: {self.a} in A, {self.b} in B"
         if self.lost_tests:
-            first = self.lost_tests[0]
-            yield (
-                f"stage {self.name}: {len(self.lost_tests)} tests lost, first {first.name}: {first.a} in A, "
-                f"{first.b or 'not there'} in B"
-            )
+            first, count = self.lost_tests[0], len(self.lost_tests)
+            tests = f"{count} test{'s' * (count > 1)}"
+            now = first.b or "not there"
+            yield f"stage {self.name}: {tests} lost, first {first.name}: {first.a} in A, {now} in B"
 
 
 def read_stages(archive: Archive, manifest: Manifest) -> tuple[StageFacts, ...]:

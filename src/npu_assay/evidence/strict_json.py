@@ -45,7 +45,7 @@ def parse_strictly(data: bytes, name: str, model: type[M]) -> M:
     try:
         return model.model_validate_json(text, strict=True)
     except ValidationError as error:
-        raise UsageError(f"{name}: {printable(first_problem(error))}") from error
+        raise UsageError(f"{name}: {first_problem(error)}") from error
 
 
 def _refuse_constant(name: str) -> None:

@@ -10,7 +10,8 @@ from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import Verdict
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, special_files
-from npu_assay.evidence.manifest import Manifest, StageRecord, read_manifest
+from npu_assay.evidence.manifest import Manifest, StageRecord, StageStatus, read_manifest
+from npu_assay.evidence.merged.part import shard_folders
 from npu_assay.report.facts import Departure, Fact, command_line, departures, facts, settings
 from npu_assay.report.findings import RuleFindings, ShownFinding, by_rule
 from npu_assay.report.headline import Headline, headline
@@ -55,6 +56,11 @@ class Run:
     tests: tuple[StageTests, ...]
     components: Components
 
+    @property
+    def of_shard(self) -> str:
+        """What its headings end with; only runs of shards have to be told apart."""
+        return f" in shard {self.manifest.shard}" if self.folder and self.manifest.shard else ""
+
 
 @dataclass(frozen=True)
 class ReportContent:
@@ -85,26 +91,35 @@ class ReportContent:
 
 
 def _runs(archive: Archive) -> tuple[Run, ...]:
+    """The archive's run, or those of its shards; one whose manifest can't be read has a finding instead."""
+    if not archive.is_merged:
+        return _run(archive, "")
+    folders = [
+        (folder, f"{folder.relative_to(archive.root).as_posix()}/") for folder in shard_folders(archive)
+    ]
+    return tuple(run for folder, name in folders for run in _run(Archive(folder), name))
+
+
+def _run(archive: Archive, folder: str) -> tuple[Run, ...]:
     try:
         manifest = read_manifest(archive.manifest)
-    except UsageError:  # a finding of its own
+    except UsageError:
         return ()
-    return (_run(archive, manifest),)
-
-
-def _run(archive: Archive, manifest: Manifest, folder: str = "") -> Run:
     axis = timeline(manifest)
-    return Run(
+    # What a shard of several did not run is another one's affair.
+    records = [one for one in manifest.stages if not folder or one.status is not StageStatus.NOT_RUN]
+    run = Run(
         folder=folder,
         manifest=manifest,
         facts=facts(manifest),
         departures=departures(manifest),
-        stages=tuple(_stage(archive, record, axis.bars.get(record.name)) for record in manifest.stages),
+        stages=tuple(_stage(archive, record, axis.bars.get(record.name)) for record in records),
         marks=axis.marks,
         rounds=offload_rounds(archive),
         tests=tests_of(archive, manifest),
         components=components(archive, manifest),
     )
+    return (run,)
 
 
 def _stage(archive: Archive, record: StageRecord, bar: Bar | None) -> ShownStage:

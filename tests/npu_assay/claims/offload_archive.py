@@ -3,7 +3,8 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,6 @@ from tempfile import mkdtemp
 
 from planted_run import (
     LOCK,
-    PIPELINE,
     Places,
     changed_checkout,
     manifest_of,
@@ -26,7 +26,12 @@ from npu_assay.claims.case import Mode
 from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import Verdict, verify
+from npu_assay.device.host import join
+from npu_assay.device.overrides import read_log
+from npu_assay.device.reports import DeviceHealth
+from npu_assay.device.stored import read_answers
 from npu_assay.environment.lock import UNVERIFIED
+from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import Archive, create_archive, seal
 from npu_assay.evidence.device_state import read_device_state
 from npu_assay.evidence.loaded import read_loaded
@@ -42,10 +47,16 @@ from npu_assay.source.record import PatchRecord, SourceRecord
 EMULATED = Places("emulated")
 ASCEND = "/home/me/.cache/npu-assay/emulator/0123456789abcdef/Ascend"
 LIBRARY = f"{ASCEND}/cann-9.0.0/x86_64-linux/lib64/libascendcl.so"
+STUBS = f"{ASCEND}/cann-9.0.0/x86_64-linux/lib64/libemucann_stubs.so"
+LIBRARY_SHA256 = "e" * 64
+PROCESS_MAP = (
+    f"process-map: {LIBRARY}\nprocess-map: {STUBS}\ncann-library: sha256 {LIBRARY_SHA256} {LIBRARY}\n"
+)
 IDENTITY = "EMULATED 0.1.0"
 LOCKED = {"torch": "2.9.0", "torch-npu": "2.9.0.post2", "triton-ascend": "3.2.0"}
 LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0"}
 LOADED = LOCKED | {"torch": "2.9.0+cpu"}
+BINDING = f"{EMULATED.vllm_ascend}/vllm_ascend_C.cpython-311-x86_64-linux-gnu.so"
 MODULES = {name: name.replace("-", "_") for name in LOCKED} | {"triton-ascend": "triton"}
 STAGES = stage_names()
 SETTINGS = settings_of("native-high-level")
@@ -145,13 +156,22 @@ INPUTS = {
 }
 
 
+ENGINE = "(EngineCore pid=8) INFO 11-30 01:32:46"
+KV_CACHE_SIZE = (
+    f"{ENGINE} [kv_cache_utils.py:1316] GPU KV cache size: 8,192 tokens",
+    f"{ENGINE} [kv_cache_utils.py:1321] Maximum concurrency for 1,024 tokens per request: 8.00x",
+)
+#: How lines begin that go with the results.
+OF_RESULTS = (ENGINE, "engine-metrics: ", "row: ")
+
+
 def load_path(distribution: str) -> str:
     """Where the emulated run loaded it from."""
     return f"{EMULATED.site}/{MODULES[distribution]}/__init__.py"
 
 
-def pytest_log(summary: str, *lines: str) -> str:
-    return session(summary, (*lines, "process: pytest pid 7", f"process-map: {LIBRARY}"))
+def pytest_log(summary: str, lines: Iterable[str] = ()) -> str:
+    return session(summary, ("process: pytest pid 7", *PROCESS_MAP.splitlines(), *lines))
 
 
 def vllm_line(time: datetime) -> str:
@@ -202,6 +222,17 @@ def round_row(number: int, **changes: object) -> dict[str, object]:
         "stored_tokens": None,
         "retrieved_tokens": None,
         "tensor_parallel_size": 1,
+        "device_kind": "emulated",
+    } | changes
+
+
+def comparison(prompt_tokens: int, **changes: object) -> dict[str, object]:
+    tokens = [5, 6] * 8
+    return {
+        "prompt_tokens": prompt_tokens,
+        "npu_token_ids": tokens,
+        "cpu_token_ids": tokens,
+        "device_kind": "emulated",
     } | changes
 
 
@@ -220,9 +251,10 @@ class OffloadArchive:
         self.write(
             "stages/versions-and-paths.log",
             "".join(f"{name} {version} {load_path(name)}\n" for name, version in LOADED.items())
-            + f"process: versions_and_paths.py pid 1\nprocess-map: {LIBRARY}\n"
+            + f"process: versions_and_paths.py pid 1\n{PROCESS_MAP}"
             f"cann-identity: {IDENTITY}\npython 3.11.7 {EMULATED.python}\n"
-            "device: 1 x Ascend910B3, emulated\n",
+            f"vllm-ascend binding: vllm_ascend.vllm_ascend_C {BINDING} (sha256 {'b' * 64}), as it was"
+            " installed\ndevice: 1 x Ascend910B3, emulated\n",
         )
         self.write_environment()
         self.write_tree(LOCKS_TREE)
@@ -239,11 +271,8 @@ class OffloadArchive:
         self.write("stages/compileall.log", "")
         for stage in ("unit", "native-transfer", "native-high-level"):
             self.write_tests(stage)
-        self.write(
-            "results/tokens-equal-cpu.jsonl",
-            '{"prompt_tokens": 7, "npu_token_ids": [5, 6], "cpu_token_ids": [5, 6]}\n',
-        )
         self.write_rounds(*(round_row(run) for run in (1, 2, 3)))
+        self.write_comparisons(*map(comparison, (1, 7, 300)))
         self.write("stages/native-high-level.inputs.json", json.dumps(INPUTS))
 
     def write(self, name: str, text: str) -> None:
@@ -256,8 +285,8 @@ class OffloadArchive:
         record = self.manifest.stage(stage)
         names = names_of_tests(stage, record.settings if record else {}, with_cpu)
         began = self.began(stage)
-        log = pytest_log(f"{len(names)} passed, 3 warnings", vllm_line(began))
-        self.write(f"stages/{stage}.log", log)
+        lines = (vllm_line(began), *self._lines_of_results(stage))
+        self.write(f"stages/{stage}.log", pytest_log(f"{len(names)} passed, 3 warnings", lines))
         self.write(f"stages/{stage}.junit.xml", junit(dict.fromkeys(names, ""), began))
 
     def began(self, stage: str) -> datetime:
@@ -278,15 +307,17 @@ class OffloadArchive:
         loaded = {name: sha256(text) for name, text in files.items()}
         loaded = {name: tree.files[name] for name in _packaged(tree)} | loaded
         loaded["vllm_ascend/_build_info.py"] = sha256("made by setup.py")
+        own = {"vllm-ascend": getattr(self.manifest.source, "version", LOADED["vllm-ascend"])}
         facts = {
             "python": {"version": "3.11.7", "executable": EMULATED.python},
             "packages": [
                 {"name": name, "version": version, "path": load_path(name)}
-                for name, version in LOADED.items()
+                for name, version in (LOADED | own).items()
             ],
+            "vllm_ascend_binding": {"path": BINDING, "sha256": "b" * 64, "replaces": None},
             "device": {"kind": "emulated", "count": 1, "name": "Ascend910B3"},
             "cann_identity": IDENTITY,
-            "process_map": [LIBRARY],
+            "process_map": [LIBRARY, STUBS],
             "vllm_ascend_files": loaded,
         }
         self.write("environment.json", json.dumps(facts))
@@ -330,7 +361,7 @@ class OffloadArchive:
             compiled = {name: sha256(text) for name, text in base.items()}
             self.write("source/base-native.sha256", native_parts(Listing(compiled)).data.decode())
         log = (self.root / "stages/versions-and-paths.log").read_text()
-        loaded = re.sub(r"^vllm-ascend \S+", f"vllm-ascend {source.version}", log, flags=re.MULTILINE)
+        loaded = re.sub(r"^vllm-ascend \d\S*", f"vllm-ascend {source.version}", log, flags=re.MULTILINE)
         self.write("stages/versions-and-paths.log", loaded)
         facts = json.loads((self.root / "environment.json").read_bytes())
         for package in facts["packages"]:
@@ -348,7 +379,7 @@ class OffloadArchive:
     def write_inputs(self) -> None:
         """inputs/: the lock and the pipeline that the manifest was made from."""
         self.write("inputs/lock.toml", self.checkout.lock(LOCK).read_text())
-        self.write("inputs/pipeline.toml", self.checkout.pipeline(PIPELINE).read_text())
+        self.write("inputs/pipeline.toml", self.checkout.pipeline(self.manifest.pipeline.name).read_text())
 
     def write_cann(self, files: dict[str, tuple[str, str]]) -> None:
         for role, (found, text) in files.items():
@@ -361,11 +392,63 @@ class OffloadArchive:
         assert old in text
         self.write(name, text.replace(old, new))
 
+    def replace_once(self, name: str, old: str, new: str) -> None:
+        text = (self.root / name).read_text()
+        assert old in text
+        self.write(name, text.replace(old, new, 1))
+
+    def append(self, name: str, text: str) -> None:
+        self.write(name, (self.root / name).read_text() + text)
+
     def prepend(self, name: str, text: str) -> None:
         self.write(name, text + (self.root / name).read_text())
 
     def write_rounds(self, *rows: dict[str, object]) -> None:
+        """The rounds, and the log of the stage that left them."""
         self.write("results/kv-offload.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        self._log_results("native-high-level")
+
+    def write_comparisons(self, *rows: dict[str, object]) -> None:
+        """The comparisons with the CPU, and the log of the stage that left them."""
+        self.write("results/tokens-equal-cpu.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        self._log_results("native-high-level")
+
+    def remove_comparisons(self, stage: str = "native-high-level") -> None:
+        """As if the stage had not compared anything."""
+        (self.root / "results/tokens-equal-cpu.jsonl").unlink()
+        self._log_results(stage)
+
+    def _log_results(self, stage: str) -> None:
+        path = self.archive.stage_log(stage)
+        first, *rest = path.read_text().splitlines()
+        kept = [line for line in rest if not line.startswith(OF_RESULTS)]
+        path.write_text(
+            "".join(f"{line}\n" for line in (first, kept[0], *self._lines_of_results(stage), *kept[1:]))
+        )
+
+    def _lines_of_results(self, stage: str) -> list[str]:
+        """What the engine and the suite print of the results that are there."""
+        lines: list[str] = []
+        external = 0
+        for number, row in enumerate(self._rows("kv-offload") if stage == "native-high-level" else [], 1):
+            values = json.loads(row)
+            external += (
+                256 if values["external_cached_tokens"] is None else int(values["external_cached_tokens"])
+            )
+            lines += [
+                *([] if number > 1 else KV_CACHE_SIZE),
+                f"{ENGINE} [block_pool.py:472] Successfully reset prefix cache",
+                f"engine-metrics: after run {number}: local_cache_hit 0 external_kv_transfer {external}",
+                f"row: results/kv-offload.jsonl sha256 {sha256(row)}",
+            ]
+        if stage in ("native-high-level", "engine"):
+            rows = self._rows("tokens-equal-cpu")
+            lines += [f"row: results/tokens-equal-cpu.jsonl sha256 {sha256(row)}" for row in rows]
+        return lines
+
+    def _rows(self, name: str) -> list[str]:
+        path = self.archive.results / f"{name}.jsonl"
+        return path.read_text().splitlines() if path.exists() else []
 
     def change_manifest(self, **changes: object) -> None:
         self.manifest = self.manifest.model_copy(update=changes)
@@ -384,6 +467,38 @@ class OffloadArchive:
         for path in self.archive.stage_log(name), self.archive.stage_junit(name):
             path.unlink(missing_ok=True)
 
+    def _write_devices(self, stage: str, folder: str) -> None:
+        """devices.json, as the stage writes it beside npu-smi's output."""
+        path = self.archive.stage_log(stage)
+        log = read_log(path.read_text().splitlines() if path.exists() else ())
+        host = join(read_answers([self.root / folder]))
+        judged = [
+            d.place for d in host.dies if log.looked_at is None or (d.npu_id, d.chip_id) in log.looked_at
+        ]
+        report = DeviceHealth(
+            npu_smi_version=host.npu_smi_version,
+            devices=host.dies,
+            problems=(),
+            notes=host.notes,
+            judged=tuple(judged),
+            override=log.override,
+            skipped=log.skipped,
+            healthy=True,
+        )
+        self.write(f"{folder}/devices.json", report.model_dump_json(indent=2) + "\n")
+
+    def _write_process_map(self) -> None:
+        """In environment.json, what the log says."""
+        path = self.archive.stage_log("versions-and-paths")
+        try:
+            facts = json.loads(self.archive.environment.read_bytes())
+            lines = path.read_text().splitlines()
+        except (OSError, ValueError, RecursionError):
+            return
+        maps = [line.removeprefix("process-map: ") for line in lines if line.startswith("process-map: ")]
+        if isinstance(facts, dict) and maps:
+            self.write("environment.json", json.dumps(facts | {"process_map": maps}))
+
     def need_two_dies(self) -> str:
         """As if the engine had been meant for two dies, of which the host has one; returns the stage."""
         stage = "native-high-level"
@@ -395,18 +510,23 @@ class OffloadArchive:
 
     def record(self) -> None:
         """What the runner reads of the stages' files into the manifest when they have ended."""
+        for stage, folder in (("health", "device"), ("health-after", "device/after")):
+            with suppress(AssayError):
+                self._write_devices(stage, folder)
+        self._write_process_map()
         device = self.manifest.device.model_copy(
             update={
                 "before": read_device_state(self.archive.device),
                 "after": read_device_state(self.archive.device_after),
             }
         )
-        settings = {name: settings_of(name) for name in STAGES}
+        pipeline = read_pipeline(self.manifest.pipeline.name)
+        settings = {stage.name: dict(stage.settings) for stage in pipeline.stage}
         settings |= {stage.name: stage.settings for stage in self.manifest.stages}
         self.change_manifest(
             device=device,
             loaded=read_loaded(self.archive.environment),
-            changed_settings=changed_settings(read_pipeline(), settings),
+            changed_settings=changed_settings(pipeline, settings),
         )
         for stage in self.manifest.stages:
             path = self.archive.stage_inputs(stage.name)
@@ -455,11 +575,13 @@ def to_hardware(offload: OffloadArchive) -> None:
     offload.write_tests("native-high-level", with_cpu=False)
     for path in (offload.root / "environment.json", *(offload.root / "stages").iterdir()):
         text = path.read_text().replace(EMULATED.environment, hardware.environment)
-        path.write_text(text.replace(ASCEND, "/usr/local/Ascend"))
+        path.write_text(text.replace(ASCEND, "/usr/local/Ascend").replace("libemucann_stubs", "libopapi"))
     for folder in ("device", "device/after"):
         offload.replace(f"{folder}/npu-smi-info.txt", "25.5.1+emulated ", "25.5.1          ")
     offload.write_cann(CANN_FILES_OF_HARDWARE)
-    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
+    rows = map(json.loads, (offload.root / "results/kv-offload.jsonl").read_text().splitlines())
+    offload.write_rounds(*(row | {"device_kind": "hardware"} for row in rows))
+    offload.remove_comparisons()
 
 
 Change = Callable[[OffloadArchive], object]

@@ -2,21 +2,23 @@
 
 import pytest
 from offload_archive import Change, OffloadArchive, messages
+from planted_run import manifest_of
 
 from npu_assay.claims.findings import Result
-from npu_assay.evidence.manifest import PipelineRecord, StageRecord, StageStatus
+from npu_assay.evidence.manifest import StageStatus
 
 
 @pytest.fixture
 def engine(offload: OffloadArchive) -> OffloadArchive:
     """An emulated run of the pipeline, made from one of kv-offload."""
-    kept = ("cann", "build", "versions-and-paths", "health", "ruff", "health-after")
-    stages = [stage for stage in offload.manifest.stages if stage.name in kept]
-    stages.append(StageRecord(name="engine", status=StageStatus.PASS, exit_code=0, settings={}))
-    offload.change_manifest(pipeline=PipelineRecord(name="engine", sha256="0" * 64), stages=tuple(stages))
-    for suffix in ("log", "junit.xml", "inputs.json"):
+    source = offload.manifest.source
+    offload.manifest = manifest_of("emulated", offload.checkout, "engine").model_copy(
+        update={"source": source}
+    )
+    offload.write_inputs()
+    (offload.root / "stages/native-high-level.inputs.json").rename(offload.root / "stages/engine.inputs.json")
+    for suffix in ("log", "junit.xml"):
         (offload.root / "stages" / f"native-high-level.{suffix}").unlink()
-    offload.write_tests("engine")
     for name in (
         "compileall.log",
         "vllm-ascend-ut.log",
@@ -28,6 +30,7 @@ def engine(offload: OffloadArchive) -> OffloadArchive:
     ):
         (offload.root / "stages" / name).unlink()
     (offload.root / "results" / "kv-offload.jsonl").unlink()
+    offload.write_tests("engine")
     return offload
 
 
@@ -35,7 +38,7 @@ def test_a_whole_run_passes(engine: OffloadArchive) -> None:
     verdict = engine.verdict()
     assert messages(verdict, Result.FAIL) == []
     assert verdict.result is Result.PASS
-    assert "cpu-tokens/1: prompt of 7 tokens: 2 token ids as on the CPU" in "\n".join(
+    assert "cpu-tokens/2: prompt of 7 tokens: 16 token ids as on the CPU" in "\n".join(
         messages(verdict, Result.PASS)
     )
 
@@ -45,18 +48,18 @@ def test_a_whole_run_passes(engine: OffloadArchive) -> None:
     [
         (
             lambda run: run.replace(
-                "results/tokens-equal-cpu.jsonl", '"npu_token_ids": [5, 6]', '"npu_token_ids": [5]'
+                "results/tokens-equal-cpu.jsonl", '"npu_token_ids": [5, 6, 5', '"npu_token_ids": [5, 7, 5'
             ),
-            "cpu-tokens/1: prompt of 7 tokens: NPU [5], CPU [5, 6]",
+            "cpu-tokens/2: prompt of 7 tokens: NPU [5, 7, 5",
         ),
         (
             lambda run: run.replace("stages/engine.log", "4 passed", "3 passed, 1 failed"),
             "tests/2: engine: 3 passed",
         ),
-        (lambda run: run.replace("stages/engine.log", "/libascendcl.so", "/other.so"), "identity/1: no line"),
+        (lambda run: run.replace("stages/engine.log", "/libascendcl.so", "/other.so"), "identity/2: no line"),
         (
             lambda run: run.replace("stages/versions-and-paths.log", "vllm 0.18.0", "vllm 0.22.1"),
-            "versions/2: vllm: 0.22.1 was loaded, the run asks for 0.18.0",
+            "versions/3: vllm: 0.22.1 was loaded, the run asks for 0.18.0",
         ),
         (
             lambda run: run.change_stage("engine", status=StageStatus.FAIL, exit_code=1),
@@ -73,7 +76,7 @@ def test_a_fault_fails(engine: OffloadArchive, change: Change, says: str) -> Non
 
 
 def test_without_a_comparison_nothing_is_claimed(engine: OffloadArchive) -> None:
-    (engine.root / "results" / "tokens-equal-cpu.jsonl").unlink()
+    engine.remove_comparisons("engine")
     verdict = engine.verdict()
     assert verdict.result is Result.INCONCLUSIVE
     assert "were not compared" in "\n".join(messages(verdict, Result.INCONCLUSIVE))

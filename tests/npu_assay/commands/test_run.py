@@ -297,7 +297,9 @@ def test_a_run_leaves_its_statement_and_reports(assay, capsys, arguments):
 def test_the_stages_of_a_shard_decide_its_exit_code(assay, capsys, program, code):
     assay.pipeline(program, dies=1)
     assert assay.run("--shard", "1/2") == code
-    assert "EMULATED run of demo, shard 1/2: " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "EMULATED run of demo, shard 1/2: " in said
+    assert "one of 2 shards: join them with npu-assay archive merge SHARD... --out DIR\n" in said
     first = read_manifest(assay.out / "manifest.json")
     assay.out = assay.folder / "second"
     assert assay.run("--shard", "2/2") == 0
@@ -316,6 +318,28 @@ def test_the_archive_has_the_bytes_that_the_run_was_made_from(assay):
     assert lock == (ENVIRONMENTS / "cann900-vllm018.toml").read_bytes()
     assert manifest.pipeline.sha256 == hashlib.sha256(pipeline).hexdigest()
     assert manifest.environment.lock_sha256 == hashlib.sha256(lock).hexdigest()
+
+
+def test_nobody_else_writes_to_the_archive_of_a_run_or_judges_it(assay):
+    (assay.folder / "demo.toml").write_text(
+        'name = "demo"\n'
+        + "".join(
+            f'[[stage]]\nname = "{name}"\ncommand = ["{{assay}}", {words}, "{{archive}}"]\ntimeout = 60\n'
+            for name, words in (("sums", '"archive", "sums"'), ("verify", '"verify"'))
+        )
+    )
+    assert assay.run() == 1
+    for stage in "sums", "verify":
+        log = (assay.out / f"stages/{stage}.log").read_text()
+        assert log.startswith(f"npu-assay: {assay.out}: ")
+        assert "another npu-assay" in log
+        assert read_manifest(assay.out / "manifest.json").stage(stage).exit_code == 2
+    sys.argv = ["npu-assay", "archive", "sums", str(assay.out)]  # the run has ended
+    from npu_assay.cli import main
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
 
 
 def test_a_setting_reaches_the_manifest(assay):

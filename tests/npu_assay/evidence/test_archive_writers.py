@@ -13,6 +13,7 @@ from processes import in_a_process
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.commands.archive import archive as archive_command
+from npu_assay.commands.report import report as report_command
 from npu_assay.commands.verify import verify as verify_command
 from npu_assay.errors import AssayError, UsageError
 from npu_assay.evidence import atomic
@@ -62,7 +63,7 @@ def exit_of(command, *arguments: str) -> tuple[int, str]:
 def test_who_writes_has_the_archive_for_himself(archive):
     root = str(archive.root)
     commands = [(verify_command, (root, "--mode", "emulated")), (archive_command, ("check", root))]
-    commands.append((archive_command, ("sums", root)))
+    commands += [(archive_command, ("sums", root)), (report_command, (root,))]
     for command, arguments in commands:
         assert exit_of(command, *arguments)[0] == 0
     before = archive.sums.read_bytes()
@@ -110,8 +111,18 @@ def test_two_runs_cannot_have_one_folder(tmp_path):
         codes = [one.wait() for one in both]
         for one in both:
             one.communicate()
-        assert sorted(codes) in ([0, 2], [2, 2])
-        assert len(list((root / "results").iterdir())) == codes.count(0)
+        assert sorted(codes) == [0, 2]
+        assert [path.name for path in (root / "results").iterdir()] == ["ab"[codes.index(0)]]
+
+
+def test_a_folder_that_is_no_archive_keeps_whatever_it_has(tmp_path):
+    mine = tmp_path / ".manifest.json.a1b2c3d4.tmp"
+    mine.touch()
+    assert exit_of(archive_command, "sums", str(tmp_path))[0] == 2
+    assert mine.exists()
+    (tmp_path / "manifest.json").write_text("{}")
+    assert exit_of(archive_command, "sums", str(tmp_path))[0] == 0
+    assert not mine.exists()
 
 
 def test_a_folder_that_cannot_be_locked_is_still_judged(archive, monkeypatch):
@@ -183,8 +194,8 @@ def test_a_writer_that_is_killed_leaves_nothing_that_verifies(offload, sealed_be
         whole = at >= verifies_after and not list(offload.root.glob(".*.tmp"))
         assert (result is Result.PASS) == whole, f"killed before step {at}"
         if not sealed_before:
-            for name in WRITTEN:
-                (offload.root / name).unlink(missing_ok=True)
+            for path in (*offload.root.glob(".*"), *map(offload.root.joinpath, WRITTEN)):
+                path.unlink(missing_ok=True)
     assert list(offload.root.glob(".*")) == [], "what the killed ones left half-written is gone"
 
 

@@ -13,7 +13,6 @@ from npu_assay.claims.rules.pytest_stages import recounted
 from npu_assay.claims.rules.versions import loaded_path
 from npu_assay.claims.unit_test_data import files_of_tests, known_counts, known_tests
 from npu_assay.evidence.pytest_junit import Outcome, PytestReport, TestCase, read_pytest_junit
-from npu_assay.source.archived import read_listing
 from npu_assay.source.listing import Listing
 
 STAGE = "vllm-ascend-ut"
@@ -40,7 +39,7 @@ class UnitTestsRule(Rule):
             yield self.stage_not_run(STAGE)
             return
         junit = case.archive.stage_junit(STAGE)
-        listing = read_listing(case.archive.source.listing)
+        listing = case.listing
         files = test_files(listing)
         if not files and not junit.exists() and not case.manifest.source.is_locks:
             yield self.inconclusive(f"{STAGE}: the tree has no {_TESTS}", _LISTING)

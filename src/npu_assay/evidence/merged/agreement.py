@@ -98,7 +98,7 @@ def _loaded(part: Part) -> object:
 
 
 def _chips(part: Part) -> object:
-    return sorted({die.name for die in part.manifest.device.dies if die.name is not None})
+    return ", ".join(sorted({die.name for die in part.manifest.device.dies if die.name is not None}))
 
 
 #: Subject -> what has to be the same in all shards.
