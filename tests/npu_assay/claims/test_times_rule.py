@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from offload_archive import OffloadArchive, messages, vllm_line
+from offload_archive import OffloadArchive, clock, messages
 
 from npu_assay.claims.findings import Result
 from npu_assay.evidence.manifest import StageStatus
@@ -19,7 +19,7 @@ def shifted(*stages: str, **by: float) -> Callable[[OffloadArchive], None]:
     def change(run: OffloadArchive) -> None:
         for stage in stages:
             began = run.began(stage)
-            run.replace(f"stages/{stage}.log", vllm_line(began), vllm_line(began + timedelta(**by)))
+            run.replace(f"stages/{stage}.log", clock(began), clock(began + timedelta(**by)))
 
     return change
 
@@ -45,7 +45,7 @@ def test_the_times_of_a_good_archive_are_counted(offload: OffloadArchive) -> Non
         (shifted(STAGE, days=1), f"times/1: {STAGE}: its log has the time 12-01 01:"),
         (shifted(STAGE, days=-40), f"times/1: {STAGE}: its log has the time 10-21 01:"),
         (
-            lambda run: run.replace(LOG, vllm_line(run.began(STAGE)), "INFO 02-30 25:00:00 [llm.py:1] x"),
+            lambda run: run.replace(LOG, clock(run.began(STAGE)), "02-30 25:00:00"),
             f"times/1: {STAGE}: its log has the time 02-30 25:00:00, the stage ran from 2026-11-30T01:",
         ),
         (
@@ -89,7 +89,7 @@ def test_vllms_clock_has_no_year(offload: OffloadArchive) -> None:
             text = (offload.root / name).read_text()
             old = offload.began(stage) - moved
             for one, other in (
-                (vllm_line(old), vllm_line(offload.began(stage))),
+                (clock(old), clock(offload.began(stage))),
                 (old.isoformat(), offload.began(stage).isoformat()),
             ):
                 text = text.replace(one, other)
