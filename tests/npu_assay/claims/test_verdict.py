@@ -2,6 +2,7 @@ import json
 import os
 from xml.etree import ElementTree
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 from offload_archive import IDENTITY, device_of, messages, round_row, to_hardware
@@ -16,6 +17,7 @@ from npu_assay.commands.archive import archive as archive_command
 from npu_assay.commands.verify import verify as verify_command
 from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import PipelineRecord, StageStatus
+from npu_assay.schemas import schema_file
 
 
 def test_a_good_emulated_archive_passes_in_emulated_mode_and_says_what_it_is(offload):
@@ -191,7 +193,9 @@ def test_limited_mode_allows_missing_stages_and_says_so(offload):
     limited = offload.verdict(Mode.LIMITED)
     assert limited.result is Result.PASS
     assert limited.line.startswith("verdict: EMULATED LIMITED pass")
-    assert "stages/1: unit: not run, not asked for manifest.json" in messages(limited, Result.NOT_APPLICABLE)
+    assert "stages/1: unit: not run, not asked for manifest.json:" in "\n".join(
+        messages(limited, Result.NOT_APPLICABLE)
+    )
     emulated = offload.verdict(Mode.EMULATED)
     assert (emulated.result, emulated.exit_code) == (Result.INCONCLUSIVE, 3)
 
@@ -272,3 +276,31 @@ def test_archive_check_and_sums(offload):
     assert failed.output.startswith("stages/ruff.log: changed")
     assert run("sums").exit_code == 0
     assert run("check").exit_code == 0
+
+
+def test_the_json_is_what_its_published_schema_says(offload):
+    validator = jsonschema.Draft202012Validator(json.loads(schema_file("verify").read_text()))
+    offload.write_rounds(round_row(1), round_row(2))
+    document = json.loads(as_json(offload.verdict(Mode.LIMITED)))
+    validator.validate(document)
+    assert {finding["result"] for finding in document["findings"]} >= {"pass", "fail"}
+    assert any("manifest.json:" in place for finding in document["findings"] for place in finding["evidence"])
+    for where in (document, document["findings"][0]):
+        where["note"] = 1
+        with pytest.raises(jsonschema.ValidationError, match="'note' was unexpected"):
+            validator.validate(document)
+        del where["note"]
+    del document["findings"][0]["evidence"]
+    with pytest.raises(jsonschema.ValidationError, match="'evidence' is a required property"):
+        validator.validate(document)
+
+
+def test_every_emulated_or_limited_verdict_says_so(offload):
+    assert offload.verdict().line.startswith("verdict: EMULATED pass (")
+    assert offload.verdict(Mode.LIMITED).line.startswith("verdict: EMULATED LIMITED pass (")
+    assert offload.verdict(Mode.FORMAL).line.startswith("verdict: EMULATED fail (")
+    to_hardware(offload)
+    assert offload.verdict(Mode.FORMAL).line.startswith("verdict: pass (")
+    limited = offload.verdict(Mode.LIMITED).line
+    assert limited.startswith("verdict: LIMITED pass (")
+    assert limited.endswith("not the published result")
