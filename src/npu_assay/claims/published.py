@@ -21,6 +21,7 @@ from npu_assay.claims.rules.run_junit import RunJunitRule
 from npu_assay.claims.rules.source import SourceRule
 from npu_assay.claims.rules.stages import StagesRule
 from npu_assay.claims.rules.static_checks import CompileallRule, RuffRule
+from npu_assay.claims.rules.times import TimesRule
 from npu_assay.claims.rules.unit_tests import UnitTestsRule
 from npu_assay.claims.rules.versions import VersionsRule
 
@@ -73,6 +74,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     OffloadRoundsRule("native"),
     OffloadLogRule(),
     CpuTokensRule("native-high-level"),
+    TimesRule(),
     ContentsRule((OFFLOAD_ROUNDS, CPU_TOKENS)),
     ProtocolRule("native-high-level", {"rounds": 3, "prompt_tokens": 300}),
 )
@@ -86,6 +88,7 @@ _ENGINE: tuple[Rule, ...] = (
     PytestRule(("engine",)),
     ResultsRule(),
     CpuTokensRule("engine"),
+    TimesRule(),
     ContentsRule((CPU_TOKENS,)),
 )
 

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -155,10 +156,10 @@ INPUTS = {
 }
 
 
-ENGINE = "(EngineCore pid=8) INFO 11-30 01:32:46"
+ENGINE = "(EngineCore pid=8) INFO "
 KV_CACHE_SIZE = (
-    f"{ENGINE} [kv_cache_utils.py:1316] GPU KV cache size: 8,192 tokens",
-    f"{ENGINE} [kv_cache_utils.py:1321] Maximum concurrency for 1,024 tokens per request: 8.00x",
+    "[kv_cache_utils.py:1316] GPU KV cache size: 8,192 tokens",
+    "[kv_cache_utils.py:1321] Maximum concurrency for 1,024 tokens per request: 8.00x",
 )
 #: How lines begin that go with the results.
 OF_RESULTS = (ENGINE, "engine-metrics: ", "row: ")
@@ -171,6 +172,11 @@ def load_path(distribution: str) -> str:
 
 def pytest_log(summary: str, lines: Iterable[str] = ()) -> str:
     return session(summary, ("process: pytest pid 7", *PROCESS_MAP.splitlines(), *lines))
+
+
+def clock(time: datetime) -> str:
+    """As vLLM's lines have it, without year and zone."""
+    return f"{time:%m-%d %H:%M:%S}"
 
 
 def stage_junit(stage: str, *outcomes: str) -> str:
@@ -278,16 +284,24 @@ class OffloadArchive:
         """Log and JUnit of a suite whose tests all pass, by the manifest's settings."""
         record = self.manifest.stage(stage)
         names = names_of_tests(stage, record.settings if record else {}, with_cpu)
-        lines = self._lines_of_results(stage)
+        began = self.began(stage)
+        tasks = f"INFO {clock(began)} [llm.py:391] Supported tasks: ['generate']"
+        lines = (tasks, *self._lines_of_results(stage))
         self.write(f"stages/{stage}.log", pytest_log(f"{len(names)} passed, 3 warnings", lines))
-        self.write(f"stages/{stage}.junit.xml", junit(dict.fromkeys(names, "")))
+        self.write(f"stages/{stage}.junit.xml", junit(dict.fromkeys(names, ""), began))
+
+    def began(self, stage: str) -> datetime:
+        """A time at which the stage ran."""
+        record = self.manifest.stage(stage)
+        started = record.started if record else None
+        return (started or self.manifest.started) + timedelta(seconds=1)
 
     def write_unit_tests(self, tests: Mapping[str, str]) -> None:
         """Log and JUnit of vllm-ascend's own tests."""
         skipped = sum("<skipped" in inner for inner in tests.values())
         log = pytest_log(f"{len(tests) - skipped} passed, {skipped} skipped")
         self.write("stages/vllm-ascend-ut.log", f"package: {load_path('vllm-ascend')}\n{log}")
-        self.write("stages/vllm-ascend-ut.junit.xml", junit(tests))
+        self.write("stages/vllm-ascend-ut.junit.xml", junit(tests, self.began("vllm-ascend-ut")))
 
     def write_environment(self, tree: Listing = LOCKS_TREE, **files: str) -> None:
         """environment.json, with the loaded package's files: the tree's, but for these."""
@@ -416,15 +430,15 @@ class OffloadArchive:
     def _lines_of_results(self, stage: str) -> list[str]:
         """What the engine and the suite print of the results that are there."""
         lines: list[str] = []
-        external = 0
+        external, engine = 0, ENGINE + clock(self.began(stage))
         for number, row in enumerate(self._rows("kv-offload") if stage == "native-high-level" else [], 1):
             values = json.loads(row)
             external += (
                 256 if values["external_cached_tokens"] is None else int(values["external_cached_tokens"])
             )
             lines += [
-                *([] if number > 1 else KV_CACHE_SIZE),
-                f"{ENGINE} [block_pool.py:472] Successfully reset prefix cache",
+                *([] if number > 1 else [f"{engine} {line}" for line in KV_CACHE_SIZE]),
+                f"{engine} [block_pool.py:472] Successfully reset prefix cache",
                 f"engine-metrics: after run {number}: local_cache_hit 0 external_kv_transfer {external}",
                 f"row: results/kv-offload.jsonl sha256 {sha256(row)}",
             ]

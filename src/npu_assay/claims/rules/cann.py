@@ -43,6 +43,11 @@ class CannRule(Rule):
         values, problems = _read(case, kept)
         for role, problem in problems:
             yield self.failed(problem, _evidence(kept, role))
+        listed = {file.file for file in kept.files}
+        for path in sorted(case.archive.cann.glob("*/*")):
+            name = path.relative_to(case.archive.cann).as_posix()
+            if name not in listed:
+                yield self.failed(f"{LISTING} lists no {name}", Evidence(f"cann/{name}"), _listing())
         toolkit = values.get(Role.TOOLKIT)
         if not isinstance(toolkit, InstallInfo):
             if Role.TOOLKIT not in dict(problems):

@@ -166,6 +166,12 @@ def _departures(side: _Side, device: DeviceRecord) -> list[str]:
             ):
                 if now is not None and now != then:
                     problems.append(f"{die.place}: {name} is {now}, {then} by the manifest")
+    # Ascending, as CANN wants them.
+    visible = ",".join(map(str, sorted(die.logical_id for die in device.dies if die.logical_id is not None)))
+    if device.dies and device.visible_devices not in (None, visible):
+        problems.append(
+            f"{device.visible_devices} was visible to the run by the manifest, its dies are {visible}"
+        )
     if sorted(die.place for die in side.seen) != sorted(die.place for die in device.dies):
         seen, taken_ones = (", ".join(die.place for die in dies) for dies in (side.seen, device.dies))
         problems.append(f"the run saw {seen or 'no die'}, the manifest says {taken_ones or 'none'}")
