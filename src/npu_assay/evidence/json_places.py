@@ -83,10 +83,21 @@ class Repeated:
 
 
 def first_repeated(text: str) -> Repeated | None:
-    """The first key of JSON text that stands twice in its object, or None."""
-    seen: set[tuple[Key, ...]] = set()
+    """The first key of JSON text that stands twice in its object, or None.
+
+    In memory are the keys of the objects that are open, and no others: a document may have millions.
+    """
+    open_objects: dict[int, tuple[tuple[Key, ...], set[Key]]] = {}
+    """Depth -> the object's own path, and its keys so far."""
     for path, line in _walk(text):
-        if path in seen:
+        *above, key = path
+        if isinstance(key, int):
+            continue
+        place, keys = open_objects.get(len(path), ((), set()))
+        if place != tuple(above):
+            place, keys = tuple(above), set()
+        if key in keys:
             return Repeated(path, line)
-        seen.add(path)
+        keys.add(key)
+        open_objects[len(path)] = place, keys
     return None

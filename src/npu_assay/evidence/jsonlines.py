@@ -1,6 +1,5 @@
 """JSON Lines: one JSON object a line. A bad row is named by file and line."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.bounded import chunks_of
+from npu_assay.evidence.json_text import load_json
 
 #: Bytes of the longest row that `rows_of` takes: a detailed benchmark result has every token's latency.
 MOST_BYTES = 64 << 20
@@ -53,20 +53,9 @@ def parse_object(data: bytes, where: str) -> dict[str, Any]:
     """One JSON object in UTF-8. Raises UsageError that begins with `where`."""
     try:
         text = data.decode()  # json would guess UTF-16 and others
-        values = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
+        values = load_json(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: expected one JSON object, {error}: {data[:80]!r}") from error
     if not isinstance(values, dict):
         raise UsageError(f"{where}: expected a JSON object, found {data[:80]!r}")
-    return values
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError("a key stands twice")
     return values

@@ -12,12 +12,15 @@ from pydantic import BaseModel, ValidationError
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.bounded import read_whole
-from npu_assay.evidence.document import MOST_BYTES
 from npu_assay.evidence.json_places import first_repeated
+from npu_assay.evidence.json_text import RepeatedKeyError, load_json
 from npu_assay.printable import printable
 from npu_assay.strict import first_problem
 
 M = TypeVar("M", bound=BaseModel)
+
+#: Bytes of the largest document; a manifest has some 30 kB. Values and problems take far more.
+MOST_BYTES = 1 << 20
 
 
 def read_strictly(path: Path, name: str, model: type[M], most: int = MOST_BYTES) -> M:
@@ -29,8 +32,7 @@ def parse_strictly(data: bytes, name: str, model: type[M]) -> M:
     """The model that bytes hold. Raises UsageError that begins with `name`, with the first thing wrong."""
     try:
         text = data.decode()
-        json.loads(text, parse_constant=_refuse_constant)
-        repeated = first_repeated(text)
+        load_json(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"{name}:{line}: not UTF-8 ({error.reason})") from error
@@ -38,15 +40,13 @@ def parse_strictly(data: bytes, name: str, model: type[M]) -> M:
         raise UsageError(f"{name}:{error.lineno}: not JSON ({error.msg})") from error
     except RecursionError as error:
         raise UsageError(f"{name}: not JSON of ours: nested too deep") from error
+    except RepeatedKeyError as error:
+        repeated = first_repeated(text)
+        where = f":{repeated.line}: {printable(str(repeated))} stands twice" if repeated else f": {error}"
+        raise UsageError(f"{name}{where}") from error
     except ValueError as error:
         raise UsageError(f"{name}: {error}") from error
-    if repeated:
-        raise UsageError(f"{name}:{repeated.line}: {printable(str(repeated))} stands twice")
     try:
         return model.model_validate_json(text, strict=True)
     except ValidationError as error:
         raise UsageError(f"{name}: {first_problem(error)}") from error
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npu_assay.evidence.json_places import JsonPlaces
+from npu_assay.evidence.json_places import JsonPlaces, first_repeated
 
 TEXT = """\
 {
@@ -84,3 +84,19 @@ def test_every_key_of_any_document_stands_on_the_line_that_is_said(value):
 def _count(value) -> int:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return sum(1 + _count(one) for one in inner)
+
+
+@pytest.mark.parametrize(
+    ("text", "repeated"),
+    [
+        ('{"a": {"b": 1}, "c": {"b": 2}}', None),
+        ('[{"a": 1}, {"a": 1}, [{"a": 1}]]', None),
+        ('{"a": {"b": 1,\n"b": 2}}', ("a.b", 2)),
+        ('{"a": [{"b": 1}, {"b": 1,\n"c": [{"b": 1}],\n"b": 2}]}', ("a.1.b", 3)),
+        ('{"a": 1, "b": {"a": 1},\n"a": 2}', ("a", 2)),
+        (r'{"a": 1, "\u0061": 2}', ("a", 1)),
+    ],
+)
+def test_of_a_key_that_stands_twice_in_one_object_the_second_is_found(text, repeated):
+    found = first_repeated(text)
+    assert (found and (str(found), found.line)) == repeated
