@@ -17,6 +17,9 @@ def joined(shards: Sequence[Baseline], sums_sha256: str) -> Baseline:
     """
     first = shards[0]
     times = dict.fromkeys(chain.from_iterable(shard.round_seconds for shard in shards))
+    stages: dict[str, list[StageFacts]] = {}
+    for stage in chain.from_iterable(shard.stages for shard in shards):
+        stages.setdefault(stage.name, []).append(stage)
     return Baseline(
         sums_sha256=sums_sha256,
         pipeline=first.pipeline,
@@ -24,9 +27,7 @@ def joined(shards: Sequence[Baseline], sums_sha256: str) -> Baseline:
         emulated=any(shard.emulated for shard in shards),
         started=min(shard.started for shard in shards),
         facts=_facts(shards),
-        stages=tuple(
-            _stage([shard.stages[number] for shard in shards]) for number in range(len(first.stages))
-        ),
+        stages=tuple(_stage(same) for same in stages.values()),
         performance=tuple(run for shard in shards for run in shard.performance),
         answers=tuple(answer for shard in shards for answer in shard.answers),
         round_seconds={

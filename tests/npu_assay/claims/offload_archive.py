@@ -491,12 +491,8 @@ class OffloadArchive:
         stage = "native-high-level"
         self.change_stage(stage, settings=SETTINGS | {"tensor_parallel_size": 2}, inputs=None)
         self.remove_stage(stage, StageStatus.NOT_APPLICABLE, "needs 2 dies, this run has 1")
-        for name in (
-            "results/kv-offload.jsonl",
-            "results/tokens-equal-cpu.jsonl",
-            f"stages/{stage}.inputs.json",
-        ):
-            (self.root / name).unlink(missing_ok=True)
+        for path in (*self.archive.results.iterdir(), self.archive.stage_inputs(stage)):
+            path.unlink()
         return stage
 
     def record(self) -> None:
