@@ -1,10 +1,8 @@
 """A verdict as text, JSON or JUnit."""
 
-import json
-from typing import Any
-
 from npu_assay.claims.findings import Finding, Result
 from npu_assay.claims.verdict import Verdict
+from npu_assay.claims.verify_report import VerifyReport
 from npu_assay.evidence.junit import ReportCase, render_junit
 from npu_assay.printable import printable
 
@@ -20,25 +18,8 @@ def as_text(verdict: Verdict) -> str:
 
 
 def as_json(verdict: Verdict) -> str:
-    """A document with `schema_version`."""
-    document: dict[str, Any] = {
-        "schema_version": 1,
-        "mode": verdict.mode,
-        "emulated": verdict.emulated,
-        "verdict": verdict.result,
-        "line": verdict.line,
-        "findings": [
-            {
-                "rule": finding.rule,
-                "result": finding.result,
-                "message": finding.message,
-                "evidence": [str(place) for place in finding.evidence],
-                "traceback": finding.traceback,
-            }
-            for finding in verdict.findings
-        ],
-    }
-    return json.dumps(document, indent=2)
+    """A document with `schema_version`; schemas/verify.schema.json says what is in it."""
+    return VerifyReport.of(verdict).model_dump_json(indent=2)
 
 
 def as_junit(verdict: Verdict) -> str:

@@ -30,6 +30,7 @@ MODELS = {
     "publication": "npu_assay.claims.publications.model:Publication",
     "stage-inputs": "npu_assay.evidence.stage_inputs:StageInputs",
     "statement": "npu_assay.report.statement:Statement",
+    "verify": "npu_assay.claims.verify_report:VerifyReport",
 }
 
 #: Those that people write and npu-assay reads: what has a default may be left out.

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 
 from npu_assay.claims.suite_tests import suite_tests
@@ -14,7 +15,7 @@ LISTING = Path(__file__).with_name("vllm_ascend_0.18.0.files.sha256")
 LOCKS_TREE: Listing = parse_listing(LISTING.read_bytes(), LISTING.name)
 
 
-def junit(tests: Mapping[str, str]) -> str:
+def junit(tests: Mapping[str, str], began: datetime | None = None) -> str:
     """As pytest writes it: test -> what stands in its testcase, nothing where it passed."""
     counts = {
         "errors": sum("<error" in inner for inner in tests.values()),
@@ -22,7 +23,8 @@ def junit(tests: Mapping[str, str]) -> str:
         "skipped": sum("<skipped" in inner for inner in tests.values()),
         "tests": len(tests),
     }
-    attributes = "".join(f' {name}="{count}"' for name, count in counts.items())
+    times = {"timestamp": began.isoformat()} if began else {}
+    attributes = "".join(f' {name}="{value}"' for name, value in (counts | times).items())
     cases = "".join(_case(name, inner) for name, inner in tests.items())
     head = '<?xml version="1.0" encoding="utf-8"?>'
     return f'{head}<testsuites><testsuite name="pytest"{attributes}>\n{cases}</testsuite></testsuites>'

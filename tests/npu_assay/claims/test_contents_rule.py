@@ -40,7 +40,6 @@ def test_a_file_that_no_stage_leaves_fails(offload: OffloadArchive, name: str) -
         "plog/unit/debug/plog/plog-7_20261130.log",
         "plog/unit/left-out.txt",
         "device/after/npu-smi-usages-0.txt",
-        "stages/native-high-level.inputs.json",
     ],
 )
 def test_what_a_run_may_leave_does_not(offload: OffloadArchive, name: str) -> None:

@@ -2,6 +2,7 @@ import json
 import os
 from xml.etree import ElementTree
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 from offload_archive import IDENTITY, device_of, messages, round_row, to_hardware
@@ -16,6 +17,7 @@ from npu_assay.commands.archive import archive as archive_command
 from npu_assay.commands.verify import verify as verify_command
 from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import PipelineRecord, StageStatus
+from npu_assay.schemas import schema_file
 
 
 def test_a_good_emulated_archive_passes_in_emulated_mode_and_says_what_it_is(offload):
@@ -31,7 +33,7 @@ def test_formal_is_the_default_and_refuses_an_emulated_archive_in_one_line(offlo
     refused = CliRunner().invoke(verify_command, [str(offload.root)])
     assert refused.exit_code == 1
     finding, line = refused.output.splitlines()
-    assert "the run was emulated (stages/versions-and-paths.log:8 says 'cann-identity: EMULATED" in finding
+    assert "the run was emulated (stages/versions-and-paths.log:10 says 'cann-identity: EMULATED" in finding
     assert line.startswith("verdict: EMULATED fail")
     assert CliRunner().invoke(verify_command, [str(offload.root), "--mode", "emulated"]).exit_code == 0
 
@@ -87,8 +89,8 @@ TOOLKIT = "cann/toolkit/ascend_toolkit_install.info"
     ("sign", "evidence"),
     [
         (lambda o: o.change_manifest(device=device_of("emulated")), "manifest.json says"),
-        (lambda o: o.replace(LOG, HARDWARE, IDENTITY), f"{LOG}:8 says 'cann-identity: EMULATED"),
-        (lambda o: o.replace(LOG, "cann-", f"cann-identity: {IDENTITY}\ncann-"), f"{LOG}:9 says"),
+        (lambda o: o.replace(LOG, HARDWARE, IDENTITY), f"{LOG}:10 says 'cann-identity: EMULATED"),
+        (lambda o: o.replace(LOG, "cann-", f"cann-identity: {IDENTITY}\ncann-"), f"{LOG}:11 says"),
         (lambda o: o.replace("environment.json", HARDWARE, IDENTITY), "environment.json says 'EMULATED"),
         (lambda o: o.replace(TOOLKIT, "V100R001C10SPC001B250", "EMULATED"), f"{TOOLKIT} says EMULATED"),
         (lambda o: o.replace(SMI, "25.5.1", "25.5.1+emulated"), f"{SMI}:2 says '| npu-smi 25.5.1+emulated"),
@@ -191,13 +193,16 @@ def test_limited_mode_allows_missing_stages_and_says_so(offload):
     limited = offload.verdict(Mode.LIMITED)
     assert limited.result is Result.PASS
     assert limited.line.startswith("verdict: EMULATED LIMITED pass")
-    assert "stages/1: unit: not run, not asked for manifest.json" in messages(limited, Result.NOT_APPLICABLE)
+    assert "stages/1: unit: not run, not asked for manifest.json:" in "\n".join(
+        messages(limited, Result.NOT_APPLICABLE)
+    )
     emulated = offload.verdict(Mode.EMULATED)
     assert (emulated.result, emulated.exit_code) == (Result.INCONCLUSIVE, 3)
 
 
 def test_a_pipeline_that_nothing_was_published_about_is_inconclusive(offload):
     assert offload.verdict().result is Result.PASS
+    offload.forged = True
     offload.change_manifest(pipeline=PipelineRecord(name="mine", sha256="0" * 64))
     verdict = offload.verdict()
     assert verdict.exit_code == 3
@@ -253,10 +258,10 @@ def test_the_three_formats_say_the_same(offload):
     suite = ElementTree.fromstring(as_junit(verdict)).find("testsuite")
     assert text.splitlines()[-1] == document["line"] == verdict.line
     assert len(text.splitlines()) - 1 == len(document["findings"]) == len(suite) == len(verdict.findings)
-    assert (suite.get("failures"), suite.get("errors")) == ("1", "1")
     failed = [finding for finding in document["findings"] if finding["result"] == "fail"]
-    assert [finding["evidence"] for finding in failed] == [["results/kv-offload.jsonl:3"]]
-    assert "fail           offload-rounds/1   round 9: reset_prefix_cache is False, expected True [" in text
+    assert (suite.get("failures"), suite.get("errors")) == (str(len(failed)), "1")
+    assert ["results/kv-offload.jsonl:3"] in [finding["evidence"] for finding in failed]
+    assert "fail           offload-rounds/2   round 9: reset_prefix_cache is False, expected True [" in text
 
 
 def test_archive_check_and_sums(offload):
@@ -271,3 +276,31 @@ def test_archive_check_and_sums(offload):
     assert failed.output.startswith("stages/ruff.log: changed")
     assert run("sums").exit_code == 0
     assert run("check").exit_code == 0
+
+
+def test_the_json_is_what_its_published_schema_says(offload):
+    validator = jsonschema.Draft202012Validator(json.loads(schema_file("verify").read_text()))
+    offload.write_rounds(round_row(1), round_row(2))
+    document = json.loads(as_json(offload.verdict(Mode.LIMITED)))
+    validator.validate(document)
+    assert {finding["result"] for finding in document["findings"]} >= {"pass", "fail"}
+    assert any("manifest.json:" in place for finding in document["findings"] for place in finding["evidence"])
+    for where in (document, document["findings"][0]):
+        where["note"] = 1
+        with pytest.raises(jsonschema.ValidationError, match="'note' was unexpected"):
+            validator.validate(document)
+        del where["note"]
+    del document["findings"][0]["evidence"]
+    with pytest.raises(jsonschema.ValidationError, match="'evidence' is a required property"):
+        validator.validate(document)
+
+
+def test_every_emulated_or_limited_verdict_says_so(offload):
+    assert offload.verdict().line.startswith("verdict: EMULATED pass (")
+    assert offload.verdict(Mode.LIMITED).line.startswith("verdict: EMULATED LIMITED pass (")
+    assert offload.verdict(Mode.FORMAL).line.startswith("verdict: EMULATED fail (")
+    to_hardware(offload)
+    assert offload.verdict(Mode.FORMAL).line.startswith("verdict: pass (")
+    limited = offload.verdict(Mode.LIMITED).line
+    assert limited.startswith("verdict: LIMITED pass (")
+    assert limited.endswith("not the published result")

@@ -1,5 +1,6 @@
 """An archive whose every word wants to be obeyed: by a browser, by Markdown, by a terminal."""
 
+import json
 from pathlib import Path
 
 from offload_archive import OffloadArchive, round_row
@@ -57,11 +58,12 @@ def make_hostile(root: Path) -> OffloadArchive:
     nasty = b"\xff\xfe" + WORDS.replace("\n", " ").encode() + b"A" * (1 << 20) + b"\n"
     log = log.replace(b"torch 2.9.0", nasty + b"torch 6.6.6 ``` " + SCRIPT.encode(), 1)
     (offload.root / "stages/versions-and-paths.log").write_bytes(log)
-    offload.write_rounds(
+    rows = [
         *(round_row(run) for run in (1, 2)),
         round_row(3, backend="native", external_cached_tokens=WORDS, cold_seconds=WORDS),
         round_row(4, backend=WORDS, run=WORDS),
-    )
+    ]
+    offload.write("results/kv-offload.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     offload.write("stages/native-transfer.junit.xml", f"<{WORDS}")
     offload.write("environment.json", '{"packages": [{"name": 1}], "cann_identity": "EMULATED"}')
     offload.derive()

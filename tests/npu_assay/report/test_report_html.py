@@ -52,14 +52,15 @@ def test_what_failed_is_linked_from_the_top_and_open(offload):
     whole = failing(offload)
     (worst,) = (one for one in whole.all("ul") if one.attributes.get("class") == "worst")
     links = {link.text: link.attributes["href"] for link in worst.all("a")}
-    assert list(links) == ["unit: fail, exit code 1", "round 2: external_cached_tokens is 255, expected 256"]
+    assert next(iter(links)) == "unit: fail, exit code 1"
     finding = whole.with_id(links["round 2: external_cached_tokens is 255, expected 256"][1:])
     (excerpt,) = finding.all("details")
     assert "open" in excerpt.attributes
     (meant,) = (one for one in excerpt.all("span") if one.attributes.get("class") == "line meant")
     assert meant.text.startswith('2{"backend": "native", "run": 2')
-    rules = [one.text for one in whole.all("h3")]
-    assert rules[:2] == ["stages/1", next(rule for rule in rules if rule.startswith("offload-rounds/"))]
+    rules = [one.text.partition("/")[0] for one in whole.all("h3")]
+    assert rules[0] == "stages"
+    assert rules.index("offload-rounds") < rules.index("integrity")
 
 
 def test_every_stage_has_status_time_and_a_bar_with_words(offload):

@@ -14,7 +14,6 @@ from npu_assay.source.archived import read_listing, read_record
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import compiled_parts, differences, is_compiled, native_parts
 
-_MANIFEST = Evidence("manifest.json")
 _RECORD = Evidence("source/source.json")
 _LISTING = Evidence("source/files.sha256")
 _BASE = Evidence("source/base-native.sha256")
@@ -25,7 +24,11 @@ _SHOWN = 5
 
 
 class SourceRule(Rule):
-    """Everything about the tree, derived again from the archive's source/ and environment.json."""
+    """Everything about the tree, derived again from the archive's source/ and environment.json.
+
+    Holds the manifest's `source` against them. It can't know whether the listing was made of the tree that
+    was built, nor what is in compiled parts that the run's own tree brought.
+    """
 
     name = "source"
     version = 1
@@ -33,9 +36,9 @@ class SourceRule(Rule):
     def check(self, case: Case) -> Iterator[Finding]:
         record = case.manifest.source
         if read_record(case.archive.source) == record:
-            yield self.passed(f"vllm-ascend {record.version} from {record.given}", _MANIFEST, _RECORD)
+            yield self.passed(f"vllm-ascend {record.version} from {record.given}", _manifest(case), _RECORD)
         else:
-            yield self.failed("source.json is not what manifest.json says", _MANIFEST, _RECORD)
+            yield self.failed("source.json is not what manifest.json says", _manifest(case), _RECORD)
         listing = case.listing
         yield self._tree(case, listing)
         yield from self._patches(case)
@@ -49,7 +52,7 @@ class SourceRule(Rule):
                 f"the listing is {listing.sha256} of {len(listing.files)} files, the manifest says"
                 f" {record.tree_sha256} of {record.files}",
                 _LISTING,
-                _MANIFEST,
+                _manifest(case),
             )
         locks = case.manifest.environment.versions.get("vllm-ascend")
         if record.is_locks and (
@@ -58,12 +61,14 @@ class SourceRule(Rule):
             return self.failed(
                 f"it is called the lock's own, which is {locks} without patches and has nothing to be held"
                 f" against; found {record.version}, {len(record.patches)} patches",
-                _MANIFEST,
+                _manifest(case),
             )
         if record.own_version is not None and not record.version.endswith(record.own_version):
-            return self.failed(f"version {record.version} does not end with {record.own_version}", _MANIFEST)
+            return self.failed(
+                f"version {record.version} does not end with {record.own_version}", _manifest(case)
+            )
         message = f"the listing of {record.files} files is {record.tree_sha256}"
-        return self.passed(message, _LISTING, _MANIFEST)
+        return self.passed(message, _LISTING, _manifest(case))
 
     def _patches(self, case: Case) -> Iterator[Finding]:
         folder = case.archive.source.patches
@@ -75,17 +80,17 @@ class SourceRule(Rule):
             place = Evidence(f"source/patches/{name}")
             found = hashlib.sha256(there[name].read_bytes()).hexdigest() if name in there else "not there"
             if found == patch.sha256:
-                yield self.passed(f"patch {patch.name} is {found}", place, _MANIFEST)
+                yield self.passed(f"patch {patch.name} is {found}", place, _manifest(case))
             else:
                 yield self.failed(f"patch {patch.name} is {found}, the manifest says {patch.sha256}", place)
 
     def _native(self, case: Case, listing: Listing) -> Iterator[Finding]:
         record = case.manifest.source
         if record.is_locks:
-            yield self.passed("native parts: those of the lock's own vllm-ascend", _MANIFEST)
+            yield self.passed("native parts: those of the lock's own vllm-ascend", _manifest(case))
             return
         if case.manifest.device.kind == "hardware":
-            yield self.not_applicable("native parts: compiled for the NPU", _MANIFEST)
+            yield self.not_applicable("native parts: compiled for the NPU", _manifest(case))
             return
         ours = compiled_parts(listing) if record.kind == "wheel" else native_parts(listing)
         different = differences(ours, read_listing(case.archive.source.base))
@@ -143,3 +148,7 @@ def _packaged(listing: Listing) -> dict[str, str]:
             f"{parent}/__init__.py" in listing.files for parent in PurePosixPath(name).parents if parent.parts
         )
     }
+
+
+def _manifest(case: Case) -> Evidence:
+    return case.in_manifest("source")
