@@ -28,7 +28,7 @@ def contests(
     if "checking" in parts:
         yield from checking.contests(scratch, big)
         if archive is not None:
-            yield checking.verify_contest(archive)
+            yield checking.verify_contest(archive, scratch, big)
     if "storing" in parts:
         yield from storing.output_contests(scratch, output)
     if "stages" in parts:

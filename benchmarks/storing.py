@@ -41,7 +41,7 @@ def output_contests(scratch: Path, megabytes: int) -> Iterator[Contest]:
         ("in pieces of 4 KiB (dd)", f"dd if={source} bs=4k status=none"),
     ):
         yield Contest(
-            f"storing {megabytes} MB of output {name}, against `| tee`",
+            f"storing {megabytes} MB of output {name}, against `tee`",
             ours=partial(_stored, command, scratch),
             theirs=partial(_teed, command, scratch),
             most=1.1,

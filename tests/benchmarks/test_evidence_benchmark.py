@@ -93,10 +93,13 @@ def test_every_part_is_measured_and_passing_a_limit_is_exit_1(
     assert ended.stderr.count("TOO MUCH") == rows
 
 
-def test_a_command_that_fails_measures_nothing(tmp_path: Path) -> None:
+def test_verify_is_measured_on_a_copy_of_an_archive(tmp_path: Path) -> None:
     checking.plant(tmp_path / "archive", 10_000)
-    contest = checking.verify_contest(tmp_path / "archive")
+    (tmp_path / "archive" / "manifest.json").write_text("{}")
+    contest = checking.verify_contest(tmp_path / "archive", tmp_path, 1)
+    assert contest.ours() > 0
     assert contest.theirs() > 0
-    (tmp_path / "archive" / "big-0.log").unlink()
-    with pytest.raises(AssayError, match=r"check_worker.py loop .*FileNotFoundError"):
+    (tmp_path / "verified" / "big-0.log").unlink()
+    with pytest.raises(AssayError, match=r"sha256sum --check .* exit code 1"):
         contest.theirs()
+    assert (tmp_path / "archive" / "big-0.log").stat().st_size == 10_000

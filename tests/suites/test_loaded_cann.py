@@ -9,6 +9,7 @@ from support.cann import (
     cann_libraries,
     inner_version,
     install_info,
+    library_lines,
     process_map,
     stray_from_home,
 )
@@ -37,6 +38,23 @@ def test_a_process_has_a_line_for_itself_and_one_for_each_library() -> None:
         "process-map: /a/libascendcl.so",
         "process-map: /b/libopapi.so",
     ]
+
+
+def test_what_only_the_emulated_cann_has_is_in_the_map_too() -> None:
+    stubs = "7f0000007000-7f0000008000 r-xp 00000000 08:01 136 /opt/cann/lib64/libemucann_stubs.so"
+    assert "libemucann" not in "".join(cann_libraries(MAPS))
+    assert "/opt/cann/lib64/libemucann_stubs.so" in cann_libraries(f"{MAPS}{stubs}\n")
+
+
+def test_the_loaded_libascendcl_is_named_with_its_hash(tmp_path: Path) -> None:
+    library = tmp_path / "libascendcl.so"
+    library.write_bytes(b"one")
+    sha256 = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
+    assert library_lines(["/a/libopapi.so", str(library)]) == [f"cann-library: sha256 {sha256} {library}"]
+    assert library_lines(["/a/libopapi.so"]) == []
+    library.unlink()
+    with pytest.raises(RuntimeError, match=r"libascendcl.so: No such file.*: expected the loaded library"):
+        library_lines([str(library)])
 
 
 @pytest.fixture

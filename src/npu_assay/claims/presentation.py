@@ -1,5 +1,7 @@
 """A verdict as text, JSON or JUnit."""
 
+import json
+
 from npu_assay.claims.findings import Finding, Result
 from npu_assay.claims.verdict import Verdict
 from npu_assay.claims.verify_report import VerifyReport
@@ -19,7 +21,8 @@ def as_text(verdict: Verdict) -> str:
 
 def as_json(verdict: Verdict) -> str:
     """A document with `schema_version`; schemas/verify.schema.json says what is in it."""
-    return VerifyReport.of(verdict).model_dump_json(indent=2)
+    # Not pydantic's own writer: names of files that are no UTF-8 are text with surrogates, which it refuses.
+    return json.dumps(VerifyReport.of(verdict).model_dump(), indent=2)
 
 
 def as_junit(verdict: Verdict) -> str:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from npu_assay.report.derived import DERIVED, derive, judge
 
 HOLD = """
 import sys
+from datetime import timedelta
 from pathlib import Path
 from npu_assay.evidence.archive import Archive, reading, writing
 root = Path(sys.argv[2])
@@ -167,17 +169,17 @@ def steps_to(name: str) -> int:
 @pytest.mark.parametrize(
     ("sealed_before", "verifies_after"),
     [(False, steps_to("statement.intoto.json")), (True, steps_to(WRITTEN[-1]))],
-    ids=["the first time", "again, when a log has changed since"],
+    ids=["the first time", "again, when the manifest has changed"],
 )
 def test_a_writer_that_is_killed_leaves_nothing_that_verifies(offload, sealed_before, verifies_after):
-    """At every step. Reports may be missing, but not be those of the log before."""
+    """At every step. Reports may be missing, but not be those of the manifest before."""
 
     def work(at: int) -> None:
         monkeypatch, killed = pytest.MonkeyPatch(), Killed(at)
         killed.before(atomic.tempfile, "mkstemp", monkeypatch)
         killed.before(atomic.os, "fsync", monkeypatch)
         killed.before(atomic.Path, "replace", monkeypatch)
-        offload.write("stages/ruff.log", "All checks passed!\n\n")
+        offload.change_manifest(started=offload.manifest.started - timedelta(seconds=1))
         with writing(offload.archive):
             offload.derive()
 
@@ -191,7 +193,8 @@ def test_a_writer_that_is_killed_leaves_nothing_that_verifies(offload, sealed_be
             result = judge(offload.root, Mode.EMULATED, offload.checkout).result
         except UsageError:
             result = Result.FAIL
-        whole = at >= verifies_after and not list(offload.root.glob(".*.tmp"))
+        untouched = sealed_before and at < steps_to("manifest.json")
+        whole = (untouched or at >= verifies_after) and not list(offload.root.glob(".*.tmp"))
         assert (result is Result.PASS) == whole, f"killed before step {at}"
         if not sealed_before:
             for path in (*offload.root.glob(".*"), *map(offload.root.joinpath, WRITTEN)):
