@@ -182,6 +182,12 @@ MUTATIONS = (
     ),
     Mutation("another build of CANN in files and manifest", _build, "lock"),
     Mutation(
+        "a version file of CANN that is not listed",
+        lambda forged: forged.write("cann/kernels/version.info", "Version=9.0.0\n"),
+        "cann",
+        names="cann/kernels/version.info",
+    ),
+    Mutation(
         "another build expected",
         lambda forged: forged.edit_manifest(lambda m: _lock_of(m)["builds"].update(cann="B260")),
         "cann",
