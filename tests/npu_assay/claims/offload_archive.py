@@ -386,7 +386,10 @@ class OffloadArchive:
         for role, (found, text) in files.items():
             self.write(f"cann/{role}/{Path(found).name}", text)
         listed = [{"role": role, "found": found} for role, (found, _) in files.items()]
-        self.write("cann/files.json", json.dumps({"schema_version": 1, "machine": "x86_64", "files": listed}))
+        self.write(
+            "cann/files.json",
+            json.dumps({"schema_version": 1, "machine": self.manifest.host.machine, "files": listed}),
+        )
 
     def replace(self, name: str, old: str, new: str) -> None:
         text = (self.root / name).read_text()

@@ -43,6 +43,11 @@ class CannRule(Rule):
         values, problems = _read(case, kept)
         for role, problem in problems:
             yield self.failed(problem, _evidence(kept, role))
+        if kept.machine != (machine := case.manifest.host.machine):
+            where = case.in_manifest("host", "machine")
+            yield self.failed(
+                f"the version files are of {kept.machine}, the host is {machine}", _listing(), where
+            )
         listed = {file.file for file in kept.files}
         for path in sorted(case.archive.cann.glob("*/*")):
             name = path.relative_to(case.archive.cann).as_posix()

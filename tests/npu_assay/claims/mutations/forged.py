@@ -27,6 +27,18 @@ MANIFEST = "manifest.json"
 SUMS = "SHA256SUMS"
 
 
+def copy_cheaply(good: Path, root: Path) -> None:
+    """Of hard links, where both are on one file system."""
+
+    def link(source: str, target: str) -> None:
+        try:
+            os.link(source, target)
+        except OSError:
+            shutil.copyfile(source, target)
+
+    shutil.copytree(good, root, copy_function=link)
+
+
 @dataclass(frozen=True)
 class Forged:
     """The copy at root. An edit that changes nothing is an error of the mutation."""
@@ -34,12 +46,14 @@ class Forged:
     root: Path
     checkout: Checkout
     """By whose data it is judged."""
+    good: Path
+    """What it is a copy of."""
 
     @classmethod
     def of(cls, good: Path, root: Path, checkout: Checkout) -> "Forged":
-        """A copy of hard links: cheap, and every edit below makes a file of its own."""
-        shutil.copytree(good, root, copy_function=os.link)
-        return cls(root, checkout)
+        """A copy whose every edit below makes a file of its own."""
+        copy_cheaply(good, root)
+        return cls(root, checkout, good)
 
     def path(self, name: str) -> Path:
         return self.root / name
@@ -129,12 +143,15 @@ class Forged:
 
     def give_junit(self) -> None:
         """junit.xml anew from an edited manifest, unless it was edited itself."""
-        untouched = self.has("junit.xml") and self.path("junit.xml").stat().st_nlink > 1
-        if untouched and self.path(MANIFEST).is_file() and self.path(MANIFEST).stat().st_nlink == 1:
-            with suppress(AssayError):
-                data = render_run_junit(read_manifest(self.path(MANIFEST)))
-                if data != self.read("junit.xml"):
-                    self.write("junit.xml", data)
+        if self._is_edited("junit.xml") or not self._is_edited(MANIFEST):
+            return
+        with suppress(AssayError):
+            data = render_run_junit(read_manifest(self.path(MANIFEST)))
+            if data != self.read("junit.xml"):
+                self.write("junit.xml", data)
+
+    def _is_edited(self, name: str) -> bool:
+        return not self.has(name) or self.read(name) != (self.good / name).read_bytes()
 
     def log_rows(self) -> None:
         """The lines of logs that say which rows a stage wrote, for those that are there."""

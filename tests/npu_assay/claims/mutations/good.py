@@ -3,13 +3,16 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from offload_archive import OffloadArchive, recorded_checkout, to_hardware
 
+from mutations.forged import SUMS, copy_cheaply
 from mutations.mutation import EMULATED, HARDWARE
 from npu_assay.claims.case import Mode
 from npu_assay.claims.checkout import OWN, Checkout
+from npu_assay.evidence.archive import UNSEALED
 from npu_assay.project import ROOT
 from npu_assay.report.derived import derive
 
@@ -48,11 +51,20 @@ def _planted_hardware(root: Path) -> Path:
     return root
 
 
+def _copied(folder: Path, root: Path) -> Path:
+    """With a statement by this npu-assay: that of another one is inconclusive."""
+    copy_cheaply(folder, root)
+    for name in UNSEALED - {SUMS}:
+        (root / name).unlink(missing_ok=True)
+    derive(root)
+    return root
+
+
 def _published() -> list[Good]:
     found = []
     for manifest in sorted((ROOT / "logs").glob("*/manifest.json")):
         kind = json.loads(manifest.read_bytes())["device"]["kind"]
-        found.append(Good(manifest.parent.name, kind, lambda _, folder=manifest.parent: folder))
+        found.append(Good(manifest.parent.name, kind, partial(_copied, manifest.parent)))
     return found
 
 

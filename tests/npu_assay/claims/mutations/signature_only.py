@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mutations.forged import Forged, Json
 
+ROUNDS = "results/kv-offload.jsonl"
 #: Values of JSON files, by file and path, that no raw file repeats.
 UNJUDGED = {
     "manifest.json": re.compile(
@@ -42,9 +43,18 @@ def _seconds(manifest: Json) -> None:
         stage["seconds"] = round(stage["seconds"] * 0.999, 3)
 
 
+def _swapped(rows: list[Json]) -> list[Json]:
+    """Only the log knows which prompt came first."""
+    return [rows[1] | {"run": 1}, rows[0] | {"run": 2}, *rows[2:]]
+
+
 LIES = (
     Lie("another machine", lambda forged: forged.edit_manifest(_host)),
     Lie("another commit of npu-assay", lambda forged: forged.edit_manifest(_commit)),
     Lie("a little less time", lambda forged: forged.edit_manifest(_seconds)),
+    Lie(
+        "rounds exchanged, in rows and log",
+        lambda forged: forged.write_rows(ROUNDS, _swapped(forged.rows(ROUNDS))),
+    ),
     Lie("a line that no rule reads", lambda forged: forged.append("stages/build.log", "all is well\n")),
 )

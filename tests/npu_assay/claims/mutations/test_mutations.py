@@ -28,14 +28,12 @@ def test_no_good_archive_fails(good: Good, archives: dict[str, Path]) -> None:
     assert verdict.result is Result.PASS
 
 
-#: Corruptions that no rule finds yet, a line each.
-NOT_YET = Path(__file__).with_name("not_yet.txt").read_text().splitlines()
 CASES = [
     pytest.param(good, mutation, id=f"{good.name}: {family}: {mutation.name}")
     for good in GOOD
     for family, mutations in ALL.items()
     for mutation in mutations
-    if good.kind in mutation.kinds and f"{family}: {mutation.name}" not in NOT_YET
+    if good.kind in mutation.kinds
 ]
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from mutations.forged import MANIFEST, Forged, Json
-from mutations.mutation import HARDWARE, Mutation
+from mutations.mutation import Mutation
 from npu_assay.claims.findings import Result
 from npu_assay.digest import sha256_of
 
@@ -159,7 +159,7 @@ MUTATIONS = (
     ),
     _manifest("notes that the lock has not", lambda m: _lock_of(m).update(notes={"torch": ["x"]}), "lock"),
     _manifest("a version dropped", lambda m: _lock_of(m)["versions"].pop("torch-npu"), "lock"),
-    _manifest("unverified dropped", lambda m: _lock_of(m).update(unverified=[]), "lock", kinds=(HARDWARE,)),
+    _manifest("a component called unverified", lambda m: _lock_of(m).update(unverified=["torch"]), "lock"),
     _manifest("a component called absent", lambda m: _lock_of(m).update(absent={"nnal": "x"}), "lock"),
     _manifest("a rebuilt module", lambda m: _lock_of(m).update(rebuilt={"x.so": OTHER_SHA256}), "lock"),
     _manifest("loaded: another torch", lambda m: m["loaded"]["torch"].update(version="2.8.0"), "versions"),
@@ -181,6 +181,12 @@ MUTATIONS = (
         names=TOOLKIT,
     ),
     Mutation("another build of CANN in files and manifest", _build, "lock"),
+    Mutation(
+        "a version file of CANN that is not listed",
+        lambda forged: forged.write("cann/kernels/version.info", "Version=9.0.0\n"),
+        "cann",
+        names="cann/kernels/version.info",
+    ),
     Mutation(
         "another build expected",
         lambda forged: forged.edit_manifest(lambda m: _lock_of(m)["builds"].update(cann="B260")),
@@ -207,7 +213,7 @@ MUTATIONS = (
     ),
     Mutation(
         "CANN's files of another machine",
-        lambda forged: forged.replace("cann/files.json", "x86_64", "aarch64"),
+        lambda forged: forged.edit_json("cann/files.json", lambda kept: kept.update(machine="riscv64")),
         "cann",
         names="cann/files.json",
     ),
@@ -250,7 +256,7 @@ MUTATIONS = (
     Mutation("a patch that nobody names", _patch_added, "source", names="source/patches/0001-utils.patch"),
     Mutation("a patch on the lock's own", _patch_claimed, "source"),
     Mutation("a file of the tree in listing and records", _tree, "source"),
-    Mutation("a module of the lock's own in all records", _tree_and_loaded, "source"),
+    Mutation("a module of the lock's own in all records", _tree_and_loaded, "unit-tests"),
     _manifest("the lock's own called a folder", _called_own, "source"),
     _manifest("another tree", lambda m: m["source"].update(tree_sha256=OTHER_SHA256), "source"),
     _manifest("fewer files", lambda m: m["source"].update(files=1), "source"),

@@ -95,6 +95,7 @@ MUTATIONS = (
         "the output of another chip",
         HEALTH,
         lambda forged: forged.rename(HEALTH, "device/npu-smi-health-1-0.txt"),
+        result=Result.INCONCLUSIVE,
     ),
     _edited("health of another die asked for", "stages/health.log", _override, result=Result.INCONCLUSIVE),
     _edited("health check skipped", "stages/health.log", _skipped, result=Result.INCONCLUSIVE),

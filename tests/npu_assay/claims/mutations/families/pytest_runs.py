@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 
 from mutations.forged import Forged
 from mutations.mutation import Mutation
+from npu_assay.claims.findings import Result
 
 LOG, JUNIT = "stages/unit.log", "stages/unit.junit.xml"
 UT_LOG, UT_JUNIT = "stages/vllm-ascend-ut.log", "stages/vllm-ascend-ut.junit.xml"
@@ -132,7 +133,29 @@ def _ut_skip(forged: Forged) -> None:
     forged.edit_xml(UT_JUNIT, _mark("skipped", {"message": "no NPU"}))
 
 
+#: The clock of a line of vLLM's, and the time in JUnit.
+CLOCK, TIMESTAMP = r"(?<=INFO )\d\d-\d\d(?= \d\d:)", r'(?<=timestamp=")\d{4}-\d\d-\d\d'
+
 MUTATIONS = (
+    Mutation(
+        "JUnit of another day",
+        lambda forged: forged.substitute(JUNIT, TIMESTAMP, "2026-07-01"),
+        "times",
+        names=JUNIT,
+    ),
+    Mutation(
+        "JUnit of no time",
+        lambda forged: forged.substitute(JUNIT, r' timestamp="[^"]*"', ""),
+        "times",
+        result=Result.INCONCLUSIVE,
+        names=JUNIT,
+    ),
+    Mutation(
+        "the log of another day",
+        lambda forged: forged.substitute(HIGH_LOG, CLOCK, "07-01", count=0),
+        "times",
+        names=HIGH_LOG,
+    ),
     _junit("a failure", _mark("failure")),
     _junit("an error", _mark("error")),
     _junit("a skip", _mark("skipped", {"type": "pytest.skip", "message": "no"})),
