@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 
 from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.findings import Evidence
@@ -20,6 +21,9 @@ from npu_assay.source.listing import Listing
 
 #: Bytes of results. What a rule keeps of them is in memory: 1,319 answers of 512 tokens have 5 MB.
 MOST_OF_A_ROW, MOST_OF_RESULTS = 1 << 20, 32 << 20
+
+#: Of a kind of line that a log has once.
+MOST_LINES = 1000
 
 _RUN = (StageStatus.PASS, StageStatus.FAIL, StageStatus.INCONCLUSIVE)
 
@@ -112,6 +116,14 @@ class Case:
             if line.cut:
                 text += f" [cut: the first {len(line.data)} of {line.length} bytes]"
             yield LogLine(text, Evidence(f"stages/{stage}.log", line.number))
+
+    def lines_beginning(self, stage: str, words: str) -> list[LogLine]:
+        """The lines of the stage's log that begin with these words, where there ought to be one.
+
+        Of millions the first are enough to tell. Raises UsageError as `log_lines`.
+        """
+        found = (line for line in self.log_lines(stage, words) if line.text.startswith(words))
+        return list(islice(found, MOST_LINES))
 
     def rows(self, name: str) -> Iterator[Row]:
         """The rows of a file in results/. Raises UsageError that names the file and what is wrong in it."""

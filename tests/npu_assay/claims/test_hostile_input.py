@@ -108,6 +108,10 @@ STRANGE = {
         lambda o: o.replace_once("results/kv-offload.jsonl", '"native"', f'"{"a" * 1_000_000}"'),
         "a round of backend 'aaaaaaaa",
     ),
+    "a million lines of which there ought to be one": (
+        lambda o: o.append("stages/versions-and-paths.log", "torch 2.9.0 /x\n" * 1_000_000),
+        "torch: 1000 lines name its version and file",
+    ),
     "results of a million rows": (
         lambda o: o.write("results/kv-offload.jsonl", "{}\n" * 1_000_000),
         "more than 10000 findings; the others are left out",

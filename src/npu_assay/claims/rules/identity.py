@@ -25,7 +25,7 @@ def identity_line(case: Case) -> LogLine | None:
     """The line that says which CANN was loaded, or None when the stage did not print exactly one."""
     if not case.archive.stage_log(STAGE).is_file():
         return None
-    found = [line for line in case.log_lines(STAGE, IDENTITY) if line.text.startswith(IDENTITY)]
+    found = case.lines_beginning(STAGE, IDENTITY)
     return found[0] if len(found) == 1 else None
 
 

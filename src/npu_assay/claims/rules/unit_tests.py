@@ -117,9 +117,7 @@ class UnitTestsRule(Rule):
 
     def _package(self, case: Case) -> Finding:
         """The tests saw the package that versions-and-paths loaded."""
-        line = next(
-            (line for line in case.log_lines(STAGE, _PACKAGE) if line.text.startswith(_PACKAGE)), None
-        )
+        line = next(iter(case.lines_beginning(STAGE, _PACKAGE)), None)
         loaded = loaded_path(case, "vllm-ascend")
         found = "" if line is None else line.text.removeprefix(_PACKAGE)
         evidence = line.evidence if line else case.log_of(STAGE)

@@ -1,24 +1,27 @@
 """The components that were loaded are those that the lock asks for."""
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import PurePosixPath
 
 from packaging.version import InvalidVersion, Version
 
-from npu_assay.claims.case import Case, LogLine
+from npu_assay.claims.case import MOST_LINES, Case, LogLine
 from npu_assay.claims.environment_facts import FACTS, BindingFacts, EnvironmentFacts, read_facts
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
+from npu_assay.claims.rules.identity import STAGE
 from npu_assay.environment.lock import read_lock
 from npu_assay.evidence.loaded import LoadedRecord
 
-STAGE = "versions-and-paths"
 _VLLM_ASCEND = "vllm-ascend"
 _LOCK = Evidence("inputs/lock.toml")
 _BINDING = "vllm-ascend binding: "
 #: The plug-in is in a folder of the cache, and so is a vllm-ascend of the run's own (the rule pipeline sees
 #: to it that the commands name that one).
 _FROM_ELSEWHERE = ("vllm_ascend_params", _VLLM_ASCEND)
+#: Places that a finding names.
+_SHOWN = 5
 
 
 class VersionsRule(Rule):
@@ -47,7 +50,7 @@ class VersionsRule(Rule):
         facts = read_facts(case)
         yield from self._environment_file(case, facts)
         yield from self._python(case, facts)
-        yield from self._places(case, facts)
+        yield from self._places(facts)
         yield from self._binding(case, facts)
         yield from self._device(case, facts)
 
@@ -72,7 +75,7 @@ class VersionsRule(Rule):
             if [line.text for line in lines] != [said]:
                 problems += 1
                 found = "; ".join(line.text for line in lines) or "nothing"
-                evidence = FACTS, *(line.evidence for line in lines)
+                evidence = FACTS, *(line.evidence for line in lines[:_SHOWN])
                 yield self.failed(f"environment.json says {said!r}, the log {found!r}", *evidence)
         listed = [package.name for package in facts.packages]
         for component in self._components:
@@ -104,11 +107,11 @@ class VersionsRule(Rule):
         """The interpreter is the lock's: on hardware the whole version, on the emulator the minor one."""
         found = facts.python.version
         line = f"python {found} {facts.python.executable}"
-        lines = [one for one in case.log_lines(STAGE, "python ") if one.text.startswith("python ")]
+        lines = case.lines_beginning(STAGE, "python ")
         if [one.text for one in lines] != [line]:
             said = "; ".join(one.text for one in lines) or "nothing"
             yield self.failed(f"environment.json says {line!r}, the log {said!r}", FACTS, case.log_of(STAGE))
-        copy = case.archive.root / _LOCK.file
+        copy = case.archive.lock
         if not copy.is_file():  # the rule lock says so
             return
         lock = read_lock(copy)
@@ -120,7 +123,7 @@ class VersionsRule(Rule):
         else:
             yield self.passed(f"Python {found}, the lock says {exact}", FACTS, _LOCK)
 
-    def _places(self, case: Case, facts: EnvironmentFacts) -> Iterator[Finding]:
+    def _places(self, facts: EnvironmentFacts) -> Iterator[Finding]:
         environment = PurePosixPath(facts.python.executable).parent.parent
         strays = [
             package
@@ -137,7 +140,7 @@ class VersionsRule(Rule):
     def _binding(self, case: Case, facts: EnvironmentFacts) -> Iterator[Finding]:
         """The compiled module is in the log with its hash, and is the rebuilt one where one has to be."""
         binding, rebuilt = facts.vllm_ascend_binding, case.manifest.environment.rebuilt
-        lines = [one for one in case.log_lines(STAGE, _BINDING) if one.text.startswith(_BINDING)]
+        lines = case.lines_beginning(STAGE, _BINDING)
         where = FACTS, case.log_of(STAGE)
         if len(lines) != 1 or f"{binding.path} (sha256 {binding.sha256})" not in lines[0].text:
             yield self.failed(f"the log does not name {binding.path} with sha256 {binding.sha256}", *where)
@@ -154,7 +157,7 @@ class VersionsRule(Rule):
     def _device(self, case: Case, facts: EnvironmentFacts) -> Iterator[Finding]:
         device, record = facts.device, case.manifest.device
         line = f"device: {device.count} x {device.name}, {device.kind}"
-        lines = [one for one in case.log_lines(STAGE, "device: ") if one.text.startswith("device: ")]
+        lines = case.lines_beginning(STAGE, "device: ")
         if [one.text for one in lines] != [line]:
             yield self.failed(f"environment.json says {line!r}, the log does not", FACTS, case.log_of(STAGE))
         elif (device.kind, device.count) != (record.kind, len(record.dies)):
@@ -201,7 +204,9 @@ def _wanted(case: Case, component: str) -> str | None:
 
 
 def _lines(case: Case, component: str) -> list[LogLine]:
-    return [line for line in case.log_lines(STAGE, component) if _names(line, component)]
+    return list(
+        islice((line for line in case.log_lines(STAGE, component) if _names(line, component)), MOST_LINES)
+    )
 
 
 def _names(line: LogLine, component: str) -> bool:
