@@ -14,11 +14,11 @@ from pydantic import Field, RootModel, ValidationError
 
 from npu_assay.errors import UsageError
 from npu_assay.project import SUITES
+from npu_assay.source.record import Sha256
 from npu_assay.strict import Strict, first_problem
 
 KNOWN = SUITES / "vllm_ascend_ut.toml"
 COUNTS = SUITES / "vllm_ascend_ut_counts.toml"
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class _Ignored(Strict):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from npu_assay.claims.case import Case, Mode
 from npu_assay.claims.emulation import sign_of_emulation
+from npu_assay.claims.offload import FILE as OFFLOAD_ROUNDS
 from npu_assay.comparison.baseline import Baseline, read_baseline
 from npu_assay.comparison.facts import read_facts
 from npu_assay.comparison.joining import joined
@@ -17,8 +18,6 @@ from npu_assay.errors import AssayError, UsageError
 from npu_assay.evidence.archive import Archive, check, open_archive, reading
 from npu_assay.evidence.jsonlines import read_rows
 from npu_assay.evidence.merged.record import read_record
-
-_ROUNDS = "results/kv-offload.jsonl"
 
 
 def read_side(path: Path) -> Baseline:
@@ -72,7 +71,7 @@ def _of_run(archive: Archive) -> Baseline:
 def _round_seconds(root: Path) -> dict[str, tuple[float, ...]]:
     """Times of the rounds of KV cache offloading: the published document calls them no evidence."""
     found: dict[str, list[float]] = {}
-    for name, seconds in _timed(root / _ROUNDS):
+    for name, seconds in _timed(root / OFFLOAD_ROUNDS):
         found.setdefault(name, []).append(seconds)
     return {name: tuple(values) for name, values in found.items()}
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from npu_assay.claims.offload import FILE
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.jsonlines import Row, read_rows
 
-FILE = "results/kv-offload.jsonl"
 #: Rounds that are shown.
 MOST = 200
 _NOT_MEASURED = "not measured"

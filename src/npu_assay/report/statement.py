@@ -10,7 +10,7 @@ best result is WARNED, and its tests are called `emulated/...`.
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
@@ -21,6 +21,7 @@ from npu_assay.errors import AssayError, UsageError
 from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.manifest import StageStatus, read_manifest
 from npu_assay.report.deriver import Deriver
+from npu_assay.source.record import Sha256
 from npu_assay.strict import Strict, first_problem
 
 _STATEMENT = "https://in-toto.io/Statement/v1"
@@ -34,7 +35,6 @@ _CONFIGURATION = (*_RECORDS, "inputs/lock.toml", "inputs/pipeline.toml")
 #: Of a merged archive, where the manifests of its shards are.
 _SHARDS = "shards/*/manifest.json"
 
-_Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _RESULTS: dict[Result, Literal["PASSED", "WARNED", "FAILED"]] = {
     Result.PASS: "PASSED",
     Result.INCONCLUSIVE: "WARNED",
@@ -53,7 +53,7 @@ _WORST_FIRST = (Result.FAIL, Result.INCONCLUSIVE, Result.PASS)
 class Digest(Strict):
     """in-toto's DigestSet."""
 
-    sha256: _Sha256
+    sha256: Sha256
 
 
 class Annotations(Strict):

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from npu_assay.claims.rule import without_root
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.manifest import Manifest
@@ -20,10 +19,6 @@ class StageTests:
     counts: Mapping[Outcome, int]
     problem: str = ""
     """Why they can't be counted."""
-
-    @property
-    def total(self) -> int:
-        return sum(self.counts.values())
 
 
 def tests_of(archive: Archive, manifest: Manifest) -> tuple[StageTests, ...]:
@@ -41,4 +36,4 @@ def _counted(archive: Archive, stage: str) -> StageTests:
     try:
         return StageTests(stage, file, Counter(case.outcome for case in read_pytest_junit(path, file).tests))
     except UsageError as error:
-        return StageTests(stage, file, {}, without_root(str(error), archive.root))
+        return StageTests(stage, file, {}, str(error))

@@ -36,11 +36,11 @@ class InputsRule(Rule):
                 yield self.passed(f"{record.name} read {', '.join(names)}", place, said)
             else:
                 yield self.failed(f"{record.name}: {place} is not what the manifest says", place, said)
-        yield from self._same(case, read)
+        yield from self._same(read)
         if not read:
             yield self.not_applicable("no stage that says what it read was run")
 
-    def _same(self, case: Case, read: list[tuple[StageRecord, StageInputs]]) -> Iterator[Finding]:
+    def _same(self, read: list[tuple[StageRecord, StageInputs]]) -> Iterator[Finding]:
         seen: dict[str, tuple[object, str]] = {}
         for record, inputs in read:
             for model in inputs.models:

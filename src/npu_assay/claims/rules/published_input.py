@@ -1,6 +1,5 @@
 """A file that a run was made from: the archive's copy, the manifest's word on it, and the published one."""
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +38,7 @@ class PublishedInput:
             return
         where = f"{self.published.parent.parent.name}/{self.published.parent.name}/{self.published.name}"
         try:
-            own = hashlib.sha256(self.published.read_bytes()).hexdigest()
+            own = sha256_of(self.published)
         except OSError:
             yield rule.inconclusive(
                 f"{self.place} is {found}; this checkout has no {where} to hold it against", self.place
