@@ -9,18 +9,21 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from npu_assay.claims.case import Case, LogLine
+from npu_assay.errors import UsageError
 
 PROCESS_MAP = "process-map: "
 _HASH = re.compile(r"cann-library: sha256 ([0-9a-f]{64}) (/.*)")
 _HASH_HOLDS = "cann-library: "
 LIBRARY = "libascendcl.so"
+#: Lines of one kind in a log, which rules keep; each process has some twenty.
+_MOST = 100_000
 #: The emulator's place in the cache (cache.py), and what it has that CANN does not.
 _EMULATORS_FOLDER = re.compile(r"/emulator/[0-9a-f]{16}/Ascend/")
 _EMULATORS_LIBRARY = "libemucann"
 
 
 def loaded_libraries(case: Case, stage: str) -> Iterator[tuple[str, LogLine]]:
-    """Path and line of every library that processes of the stage had loaded."""
+    """Path and line of every library that processes of the stage had loaded. UsageError: far too many."""
     for line in _lines(case, stage, PROCESS_MAP):
         if line.text.startswith(PROCESS_MAP):
             yield line.text.removeprefix(PROCESS_MAP), line
@@ -44,5 +47,11 @@ def is_of_emulator(path: str) -> bool:
 
 
 def _lines(case: Case, stage: str, holding: str) -> Iterator[LogLine]:
-    if case.archive.stage_log(stage).is_file():
-        yield from case.log_lines(stage, holding)
+    if not case.archive.stage_log(stage).is_file():
+        return
+    for number, line in enumerate(case.log_lines(stage, holding)):
+        if number == _MOST:  # not left out: any of them may be the one that tells
+            raise UsageError(
+                f"{case.log_of(stage)}: expected at most {_MOST} lines with `{holding}`, found more"
+            )
+        yield line

@@ -112,6 +112,10 @@ STRANGE = {
         lambda o: o.append("stages/versions-and-paths.log", "torch 2.9.0 /x\n" * 1_000_000),
         "torch: 1000 lines name its version and file",
     ),
+    "a process map of a million lines": (
+        lambda o: o.append("stages/native-transfer.log", "process-map: /x/libascendcl.so\n" * 1_000_000),
+        "stages/native-transfer.log: expected at most 100000 lines with `process-map: `, found more",
+    ),
     "results of a million rows": (
         lambda o: o.write("results/kv-offload.jsonl", "{}\n" * 1_000_000),
         "more than 10000 findings; the others are left out",
