@@ -21,6 +21,8 @@ from npu_assay.evidence.lines import lines_of
 #: Of an environment in the cache (environment/variant.py): name, kind, digest.
 _ENVIRONMENT = re.compile(r"/environments/[^/\s]+-emulated-[0-9a-f]{16}/")
 _DEVICE = re.compile(r"device: \d+ x .*, emulated")
+#: Bytes of a line that a message quotes.
+_SHOWN = 200
 _ROW = re.compile(rb'"device_kind"\s*:\s*"emulated"')
 
 
@@ -73,16 +75,19 @@ def _of_environment_file(case: Case) -> Iterator[str]:
 
 def _of_cann_files(case: Case) -> Iterator[str]:
     for path in sorted(case.archive.cann.glob("*/*")):
-        if path.is_file() and EMULATED.encode() in path.read_bytes():
-            yield f"{path.relative_to(case.archive.root)} says {EMULATED}"
+        name = path.relative_to(case.archive.root).as_posix()
+        if path.is_file() and any(lines_of(chunks_of(path, name), (EMULATED.encode(),))):
+            yield f"{name} says {EMULATED}"
 
 
 def _of_npu_smi(case: Case) -> Iterator[str]:
     for path in sorted(case.archive.device.rglob("*.txt")):
-        lines = path.read_bytes().decode(errors="replace").split("\n") if path.is_file() else []
-        for number, text in enumerate(lines, start=1):
-            if "emulated" in text.lower():
-                yield f"{path.relative_to(case.archive.root)}:{number} says {text.strip()!r}"
+        if not path.is_file():
+            continue
+        name = path.relative_to(case.archive.root).as_posix()
+        for line in lines_of(map(bytes.lower, chunks_of(path, name)), (b"emulated",)):
+            text = line.data[:_SHOWN].decode(errors="replace").strip()
+            yield f"{name}:{line.number} says {text!r}"
 
 
 def _of_results(case: Case) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """`npu-assay compare`: two archives side by side, or one against a baseline."""
 
+import math
 import sys
 from pathlib import Path
 
@@ -18,6 +19,12 @@ def _as_json(comparison: Comparison) -> str:
     return comparison.model_dump_json(indent=2)
 
 
+def _finite(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    if not math.isfinite(value):
+        raise click.BadParameter(f"{value} is no number of per cent.")
+    return value
+
+
 _FORMATS = {"text": as_text, "json": _as_json, "markdown": as_markdown}
 
 
@@ -31,6 +38,7 @@ _FORMATS = {"text": as_text, "json": _as_json, "markdown": as_markdown}
     type=click.FloatRange(min=0),
     default=5.0,
     show_default=True,
+    callback=_finite,
     help="Worse by more than so many per cent, and by more than the noise, is a regression.",
 )
 @click.option(
@@ -52,6 +60,10 @@ def compare(a: Path, b: Path | None, form: str, tolerance: float, baseline: Path
     if baseline is not None:
         if b is not None:
             raise UsageError("--save-baseline takes one archive; leave out B")
+        if a.resolve() in baseline.resolve().parents:
+            raise UsageError(
+                f"{baseline}: in the archive, whose SHA256SUMS would not have it; choose a place outside"
+            )
         write_baseline(baseline, read_archive(a))
         click.echo(f"wrote {baseline}")
         return

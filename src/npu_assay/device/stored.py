@@ -7,9 +7,12 @@ from pathlib import Path
 from npu_assay.device.answers import Answer, Answers
 from npu_assay.device.npu_smi.recognise import parse_npu_smi
 from npu_assay.errors import UsageError
+from npu_assay.whole import read_whole
 
 #: How a live query names the file of a chip's answer, which does not name the chip: npu-smi-health-0-0.txt.
 _OF_CHIP = re.compile(r"npu-smi-[a-z-]+-(\d{1,9})(?:-(\d{1,9}))?\.txt")
+#: Bytes of one answer; those of a host with sixteen dies have some 20 KB.
+_LARGEST = 1 << 22
 
 
 def raw_name(what: str, npu_id: int | None = None, chip_id: int | None = None) -> str:
@@ -31,10 +34,7 @@ def read_answers(paths: Sequence[Path]) -> Answers:
 
 
 def _answer(file: Path) -> Answer:
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file}: can't be read ({error.strerror})") from error
+    data = read_whole(file, str(file), _LARGEST)
     output = parse_npu_smi(data, str(file))
     named = _OF_CHIP.fullmatch(file.name)
     npu_id, chip_id = named.groups() if named else (None, None)

@@ -13,6 +13,8 @@ from npu_assay.errors import UsageError
 
 M = TypeVar("M", bound=BaseModel)
 
+#: Bytes; a lock has some thousand.
+_LARGEST = 1 << 22
 #: Where tomllib says that it stopped; at the end of the file it says no number.
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 #: pydantic's own words for a choice or a dictionary's key, which stand in `loc` beside the names.
@@ -29,9 +31,12 @@ def read_toml(
     line that says what and where.
     """
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
     except OSError as error:
         raise UsageError(f"{path}: can't be read: {error.strerror}") from error
+    if len(data) > _LARGEST:
+        raise UsageError(f"{path}: not {what}: more than {_LARGEST} bytes")
     try:
         text = data.decode()
         content = model.model_validate(tomllib.loads(text, parse_float=parse_float))

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from npu_assay.errors import AssayError, UnusableError, UsageError
 from npu_assay.evidence.atomic import remove_leftovers, write_atomically
-from npu_assay.evidence.bounded import read_whole
 from npu_assay.evidence.contents import contents_of, hash_files
 from npu_assay.printable import printable
 from npu_assay.source.archived import ArchivedSource
 from npu_assay.sums import parse_sums, render_sums
+from npu_assay.whole import read_whole
 
 #: Derived from the rest, so that they may be written after the seal; at the archive's root only.
 UNSEALED = frozenset({"SHA256SUMS", "statement.intoto.json", "report.html", "report.md"})

@@ -26,8 +26,11 @@ from npu_assay.cann.installed import Installed, Toolkit
 from npu_assay.cann.paths import is_file
 from npu_assay.errors import UsageError
 from npu_assay.strict import Strict, first_problem
+from npu_assay.whole import read_whole
 
 LISTING = "files.json"
+#: Bytes of it; a handful of files is listed.
+_LARGEST = 1 << 20
 
 
 class Role(StrEnum):
@@ -134,13 +137,11 @@ def keep_files(installed: Installed, toolkit: Toolkit, machine: str, folder: Pat
 
 def read_kept(folder: Path) -> KeptFiles:
     """Read files.json. Raises UsageError that names the first thing which is wrong in it."""
-    path = folder / LISTING
+    name = f"cann/{LISTING}"
     try:
-        return KeptFiles.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"cann/{LISTING}: can't be read ({error.strerror})") from error
+        return KeptFiles.model_validate_json(read_whole(folder / LISTING, name, _LARGEST))
     except ValidationError as error:
-        raise UsageError(f"cann/{LISTING}: {first_problem(error)}") from error
+        raise UsageError(f"{name}: {first_problem(error)}") from error
 
 
 def read_file(folder: Path, file: KeptFile) -> VersionFile[Any]:

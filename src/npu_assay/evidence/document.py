@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from npu_assay.evidence.bounded import read_whole
 from npu_assay.evidence.jsonlines import parse_object
+from npu_assay.whole import read_whole
 
 #: Bytes of the largest document; environment.json, with a sha256 of every loaded file, has some 100 kB.
 MOST_BYTES = 16 << 20

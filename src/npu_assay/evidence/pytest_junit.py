@@ -20,8 +20,9 @@ from pathlib import Path
 from xml.parsers import expat
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.bounded import CHUNK, read_whole
+from npu_assay.evidence.bounded import CHUNK
 from npu_assay.printable import printable
+from npu_assay.whole import read_whole
 
 #: Bytes of the largest file; it has the output of tests that failed.
 MOST_BYTES = 64 << 20

@@ -11,11 +11,11 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.bounded import read_whole
 from npu_assay.evidence.json_places import first_repeated
 from npu_assay.evidence.json_text import RepeatedKeyError, load_json
 from npu_assay.printable import printable
 from npu_assay.strict import first_problem
+from npu_assay.whole import read_whole
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -35,6 +35,10 @@ from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import Name, Setting
 from npu_assay.pipeline.command import PLACEHOLDER, PLACEHOLDERS
 from npu_assay.strict import first_problem
+from npu_assay.whole import read_whole
+
+#: Bytes of a pipeline file; it has some thousand.
+_LARGEST = 1 << 20
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -129,10 +133,8 @@ def load_pipeline(path: Path) -> tuple[Pipeline, bytes]:
     Raises UsageError that names the file and the first thing wrong in it.
     """
     try:
-        data = path.read_bytes()
+        data = read_whole(path, str(path), _LARGEST)
         pipeline = Pipeline.model_validate(tomllib.loads(data.decode()))
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read ({error.strerror})") from error
     except ValidationError as error:
         raise UsageError(f"{path}: {first_problem(error)}") from error
     except ValueError as error:  # not UTF-8, not TOML

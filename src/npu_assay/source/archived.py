@@ -12,6 +12,10 @@ from npu_assay.source.patches import Patch
 from npu_assay.source.record import SourceRecord
 from npu_assay.source.tree import SourceTree
 from npu_assay.strict import first_problem
+from npu_assay.whole import read_whole
+
+#: Bytes of a record, and of a listing: that of vllm-ascend has 150 KB.
+_LARGEST_RECORD, _LARGEST_LISTING = 1 << 22, 1 << 26
 
 
 @dataclass(frozen=True)
@@ -61,16 +65,11 @@ def write_source(
 def read_record(where: ArchivedSource) -> SourceRecord:
     """Read source.json. Raises UsageError that names the first thing wrong in it."""
     try:
-        return SourceRecord.model_validate_json(where.record.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{where.record}: can't be read ({error.strerror})") from error
+        return SourceRecord.model_validate_json(read_whole(where.record, str(where.record), _LARGEST_RECORD))
     except ValidationError as error:
         raise UsageError(f"{where.record}: {first_problem(error)}") from error
 
 
 def read_listing(path: Path) -> Listing:
     """Read one of the listings. Raises UsageError for what is none."""
-    try:
-        return parse_listing(path.read_bytes(), str(path))
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read ({error.strerror})") from error
+    return parse_listing(read_whole(path, str(path), _LARGEST_LISTING), str(path))

@@ -8,6 +8,8 @@ from offload_archive import OffloadArchive
 from planted_tests import names_of_tests
 
 GIB = 1 << 30
+#: More than may be resident, and hashed in half the time.
+HALF_GIB = GIB >> 1
 #: The interpreter and npu-assay take 90 MB.
 MOST_RESIDENT = 300 << 20
 
@@ -55,6 +57,27 @@ LONG = {
     "environment.json": (
         lengthen("environment.json", GIB),
         "environment.json: expected at most 16777216 bytes, found 1073741824",
+    ),
+    "npu-smi's output": (
+        lengthen("device/npu-smi-info.txt", HALF_GIB),
+        "npu-smi-info.txt: expected at most 4194304 bytes, found 536870912",
+    ),
+    "a version file of CANN": (
+        lengthen("cann/toolkit/ascend_toolkit_install.info", HALF_GIB),
+        "ascend_toolkit_install.info: more than 1048576 bytes",
+    ),
+    "the record of the source": (
+        lengthen("source/source.json", HALF_GIB),
+        "source.json: expected at most 4194304 bytes, found 536870912",
+    ),
+    "the listing of the source": (
+        lengthen("source/files.sha256", HALF_GIB),
+        "files.sha256: expected at most 67108864 bytes, found 536870912",
+    ),
+    "the lock": (lengthen("inputs/lock.toml", HALF_GIB), "lock.toml: not a lock: more than 4194304 bytes"),
+    "the pipeline": (
+        lengthen("inputs/pipeline.toml", HALF_GIB),
+        "inputs/pipeline.toml: expected at most 1048576 bytes, found 536870912",
     ),
 }
 

@@ -114,6 +114,14 @@ def test_performance_beyond_the_tolerance_is_exit_1(pair):
     assert run(b.root, a.root).exit_code == 0
 
 
+@pytest.mark.parametrize("tolerance", ["nan", "inf", "-1"])
+def test_a_tolerance_is_a_number_of_per_cent(pair, tolerance):
+    assert run(pair[0].root, pair[1].root, "--tolerance", "0").exit_code == 0
+    ended = run(pair[0].root, pair[1].root, "--tolerance", tolerance)
+    assert ended.exit_code == 2
+    assert "Invalid value for '--tolerance'" in ended.output
+
+
 def other_cann(archive: OffloadArchive) -> None:
     environment = archive.manifest.environment
     changed = environment.model_copy(update={"versions": environment.versions | {"cann": "8.5.1"}})
@@ -195,6 +203,15 @@ def test_a_baseline_is_never_written_over_another_file(pair, tmp_path):
     ended = run(pair[0].root, "--save-baseline", file)
     assert isinstance(ended.exception, UsageError)
     assert file.read_text() == "my diary"
+
+
+def test_a_baseline_does_not_lie_in_the_archive_that_it_was_made_from(pair, tmp_path):
+    root = pair[0].root
+    assert run(root, "--save-baseline", tmp_path / "baseline.json").exit_code == 0
+    ended = run(root, "--save-baseline", root / "results" / "baseline.json")
+    assert isinstance(ended.exception, UsageError)
+    assert "choose a place outside" in str(ended.exception)
+    assert not (root / "results" / "baseline.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from offload_archive import OffloadArchive, round_row
 
+from npu_assay.evidence.manifest import StageStatus
 from npu_assay.report.derived import REPORTS, derive
 from npu_assay.report.excerpts import ExcerptLine
 from npu_assay.report.markdown import code, fence, own
@@ -56,6 +57,16 @@ def test_what_failed_stands_at_the_top_and_shows_the_lines_it_is_about(offload):
     assert said[second + 1] == "  - [`results/kv-offload.jsonl:2`](./results/kv-offload.jsonl)"
     assert said[second + 3] == "    ```text"
     assert [line[:10] for line in said[second + 4 : second + 7]] == ["      1  {", "    > 2  {", "      3  {"]
+
+
+def test_a_stage_that_was_not_started_is_a_row_like_the_others(offload):
+    compileall = re.compile(r"\| compileall \| pass \| [0-9.]+ s \| `[·█]{24}` \|")
+    assert any(compileall.fullmatch(line) for line in lines(offload))
+    offload.remove_stage("compileall", StageStatus.SKIPPED, "ruff did not pass")
+    offload.derive()
+    said = lines(offload)
+    at = said.index("| compileall | skipped |  |  |")
+    assert all(said[at + step].startswith("| ") for step in (-1, 1))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The run's vllm-ascend: listing, patches, native parts, and the files that were loaded are of one tree."""
 
-import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -8,6 +7,7 @@ from pathlib import PurePosixPath
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
+from npu_assay.digest import sha256_of
 from npu_assay.errors import UsageError
 from npu_assay.evidence.document import read_document
 from npu_assay.source.archived import read_listing, read_record
@@ -78,7 +78,7 @@ class SourceRule(Rule):
             yield self.failed(f"{name}: not a patch of the manifest", Evidence(f"source/patches/{name}"))
         for name, patch in recorded.items():
             place = Evidence(f"source/patches/{name}")
-            found = hashlib.sha256(there[name].read_bytes()).hexdigest() if name in there else "not there"
+            found = sha256_of(there[name]) if name in there else "not there"
             if found == patch.sha256:
                 yield self.passed(f"patch {patch.name} is {found}", place, _manifest(case))
             else:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, open_archive
-from npu_assay.evidence.bounded import read_whole
 from npu_assay.evidence.document import read_document
 from npu_assay.evidence.manifest import Manifest, ShardRecord, StageRecord, StageStatus, read_manifest
+from npu_assay.whole import read_whole
 
 _MOST_OF_A_PIPELINE = 1 << 20
 """Bytes; a pipeline file has some thousand."""
