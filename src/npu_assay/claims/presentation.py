@@ -8,11 +8,13 @@ from npu_assay.claims.verify_report import VerifyReport
 from npu_assay.evidence.junit import ReportCase, render_junit
 from npu_assay.printable import printable
 
+_BEST_FIRST = (Result.PASS, Result.NOT_APPLICABLE, Result.INCONCLUSIVE, Result.FAIL)
+
 
 def as_text(verdict: Verdict) -> str:
-    """One line a finding, the verdict last."""
+    """One line a finding, the worst ones next to the verdict, which is last: a terminal shows the end."""
     lines = []
-    for finding in verdict.findings:
+    for finding in sorted(verdict.findings, key=lambda finding: _BEST_FIRST.index(finding.result)):
         places = f" [{', '.join(str(place) for place in finding.evidence)}]" if finding.evidence else ""
         lines.append(f"{finding.result:<14} {finding.rule:<18} {printable(finding.message + places)}")
         lines += [f"    {line}" for line in finding.traceback.splitlines()]

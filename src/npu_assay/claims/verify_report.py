@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Finding, Result
 from npu_assay.claims.verdict import Verdict
+from npu_assay.printable import printable
 from npu_assay.strict import Strict
 
 
@@ -29,7 +30,7 @@ class ReportedFinding(_Printed):
             rule=finding.rule,
             result=finding.result,
             message=finding.message,
-            evidence=tuple(map(str, finding.evidence)),
+            evidence=tuple(printable(str(place)) for place in finding.evidence),
             traceback=finding.traceback,
         )
 

@@ -56,4 +56,4 @@ def check(folder: Path, published: bool) -> None:
         raise AssayError(
             f"{folder}: {len(discrepancies)} difference{'s' * (len(discrepancies) > 1)} from SHA256SUMS"
         )
-    click.echo(f"{folder}: every file matches SHA256SUMS")
+    click.echo(f"{folder}: every sealed file matches SHA256SUMS")

@@ -40,6 +40,7 @@ def merge(folders: tuple[Path, ...], out: Path) -> None:
     click.echo(verdict.line)
     if verdict.exit_code:
         click.echo(f"each finding: npu-assay verify --mode {verdict.mode.value} {shlex.quote(str(out))}")
+    click.echo(f"report: {out / 'report.html'}")
     click.echo(f"archive: {out}")
     sys.exit(verdict.exit_code)
 

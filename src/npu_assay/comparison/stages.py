@@ -81,7 +81,7 @@ class StageComparison(Strict):
             first, count = self.lost_tests[0], len(self.lost_tests)
             tests = f"{count} test{'s' * (count > 1)}"
             now = first.b or "not there"
-            yield f"stage {self.name}: {tests} lost, first {first.name}: {first.a} in A, {now} in B"
+            yield f"stage {self.name}: {tests} worse or gone, first {first.name}: {first.a} in A, {now} in B"
 
 
 def read_stages(archive: Archive, manifest: Manifest) -> tuple[StageFacts, ...]:

@@ -100,6 +100,12 @@ class TestCase:
     message: str
     line: int
 
+    @property
+    def told(self) -> str:
+        """`test_a failed: AssertionError: blocks differ`: the first line of what pytest says of it."""
+        said = self.message.partition("\n")[0].strip()[:300]
+        return f"{self.name} {self.outcome}" + (f": {said}" if said else "")
+
 
 class Reason(StrEnum):
     """pytest's own ways to count."""

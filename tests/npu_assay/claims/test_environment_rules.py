@@ -108,7 +108,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
     ),
     "a library without a hash": (
         lambda o: o.replace("stages/native-transfer.log", "cann-library: sha256", "library:"),
-        "identity/2: native-transfer: 1 processes loaded libascendcl.so, 0 lines say its sha256",
+        "identity/2: native-transfer: libascendcl.so is in 1 process maps, its sha256 in 0 lines",
     ),
     "the library exchanged between stages": (
         lambda o: o.replace("stages/native-transfer.log", LIBRARY_SHA256, "f" * 64),

@@ -276,7 +276,7 @@ FAULTS = {
     ),
     "a test failed": (
         unit(f"1 failed, {TESTS - 1} passed", "", FAILURE),
-        f"tests/2: unit: {UNIT[1]} failed stages/unit.junit.xml:3",
+        f"tests/2: unit: {UNIT[1]} failed: no stages/unit.junit.xml:3",
     ),
     "a test skipped": (
         unit(f"{TESTS - 1} passed, 1 skipped", SKIP),
@@ -284,7 +284,7 @@ FAULTS = {
     ),
     "a test xfailed": (
         unit(f"{TESTS - 1} passed, 1 xfailed", XFAIL),
-        f"tests/2: unit: {UNIT[0]} xfailed stages/unit.junit.xml:2",
+        f"tests/2: unit: {UNIT[0]} xfailed: no stages/unit.junit.xml:2",
     ),
     "a test xpassed": (unit(f"{TESTS - 1} passed, 1 xpassed"), f"unit: {TESTS - 1} passed, 1 xpassed"),
     "a skip only in JUnit": (unit(f"{TESTS} passed", "", SKIP), f"tests/2: unit: {UNIT[1]} skipped"),
@@ -336,6 +336,14 @@ FAULTS = {
     "a line of a failed test": (
         lambda o: o.replace("stages/unit.log", "process:", "FAILED tests/test_a.py::test - no\nprocess:"),
         "unit: not a line of a session that passed: 'FAILED tests/test_a.py::test - no' stages/unit.log:3",
+    ),
+    "a session that broke off with a failed test": (
+        lambda o: o.replace(
+            "stages/unit.log",
+            f"{TESTS} passed",
+            f"FAILED tests/test_a.py::test - no\n!!!!! stopping !!!!!\n1 failed, {TESTS} passed",
+        ),
+        "unit: not a line of a session that passed: '!!!!! stopping !!!!!'",
     ),
     "pytest broke": (
         lambda o: o.replace("stages/unit.log", "process:", "INTERNALERROR> Traceback\nprocess:"),

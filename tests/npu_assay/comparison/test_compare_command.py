@@ -45,6 +45,14 @@ def benchmark(archive: OffloadArchive, factor: float = 1.0) -> None:
     archive.write("results/performance-runs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
 
 
+def test_a_run_beside_itself_is_told(pair):
+    a, b = pair
+    b.change_stage("unit", seconds=19.6)
+    b.seal()
+    assert "A and B are one and the same run" not in run(a.root, b.root).output
+    assert "A and B are one and the same run" in run(a.root, a.root).output
+
+
 def test_two_runs_that_are_alike(pair):
     a, b = pair
     ended = run(a.root, b.root)
@@ -81,7 +89,7 @@ def lose_a_test(archive: OffloadArchive) -> None:
     ("change", "said"),
     [
         (fail_unit, "stage unit: pass in A, fail in B"),
-        (lose_a_test, f"stage unit: 1 test lost, first {UNIT[-1]}: passed in A, not there in B"),
+        (lose_a_test, f"stage unit: 1 test worse or gone, first {UNIT[-1]}: passed in A, not there in B"),
         (
             lambda archive: archive.write_comparisons(
                 *(comparison(length, npu_token_ids=[5] * 16) for length in (1, 7)), comparison(300)
@@ -329,7 +337,7 @@ def test_a_merged_archive_is_as_a_run_of_its_shards(pair, tmp_path):
     ended = run(whole.root, merged(shards, tmp_path / "worse"))
     assert ended.exit_code == 1
     (line,) = (one for one in ended.output.splitlines() if one.startswith("stage native-transfer: "))
-    assert " lost, first " in line
+    assert " worse or gone, first " in line
     assert line.endswith(": passed in A, not there in B")
 
 

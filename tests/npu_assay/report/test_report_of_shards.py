@@ -53,6 +53,8 @@ def test_a_shard_alone_says_what_was_not_run(joined):
     (row,) = (row for row in whole.all("tr") if row.all("th")[0].text.startswith(own_stages(2)[0]))
     assert row.all("th")[0].text == f"{own_stages(2)[0]}not a stage of shard 1/2"
     assert row.all("td")[0].text == "not run"
+    said = (joined / "shards/1-of-2/report.md").read_text().splitlines()
+    assert f"| {own_stages(2)[0]} | not run |  |  |" in said
 
 
 def test_links_lead_into_the_shards_folders(joined):

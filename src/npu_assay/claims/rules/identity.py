@@ -106,7 +106,7 @@ class IdentityRule(Rule):
                 yield self.failed(f"no line `{PROCESS_MAP}.../{LIBRARY}` in the log", case.log_of(stage))
             elif [path for _, path, _ in hashed] != [path for path, _ in paths]:
                 yield self.failed(
-                    f"{stage}: {len(paths)} processes loaded {LIBRARY}, {len(hashed)} lines say its sha256",
+                    f"{stage}: {LIBRARY} is in {len(paths)} process maps, its sha256 in {len(hashed)} lines",
                     case.log_of(stage),
                 )
             for path, line in paths:
@@ -121,7 +121,7 @@ class IdentityRule(Rule):
             firsts = [found[0] for found in hashes.values()]
             contents = ", ".join(sha256 for _, sha256 in hashes)
             yield self.failed(f"{next(iter(loaded))} was another file each time: {contents}", *firsts)
-        elif loaded:
+        elif hashes:
             contents = ", ".join(sha256 for _, sha256 in hashes)
             yield self.passed(
                 f"{len(places)} processes loaded {next(iter(loaded))}, sha256 {contents}", *places

@@ -28,6 +28,8 @@ _RED = re.compile(
 #: With -v a test's outcome ends its line. With -s other output may stand before it, and the name above.
 _TEST = re.compile(r"\S{1,2000}?\.py::|(?:FAILED|ERROR)\b")
 _OUTCOME = re.compile(r"(?:^| )(?:FAILED|ERROR)(?: +\[ {0,2}\d{1,3}%\]$|\([A-Za-z_]|$)")
+#: A red line that stands in every session with a failed test.
+_OF_A_FAILED_TEST = re.compile(r"\b(?:FAILED|ERROR)\b|= (?:FAILURES|ERRORS) =")
 #: Every line that is read has one of these in one piece, whatever its colours.
 _WORDS = ("test session starts", "collected ", " in ", "FAILED", "ERROR", "FAILURES", "!!!")
 
@@ -133,7 +135,12 @@ def problems_of(log: PytestLog, exit_code: int | None, seconds: float | None) ->
     """
     if len(log.begins) != 1:
         yield Problem(f"{len(log.begins)} lines say that a session starts, expected one", log.begins[:_SHOWN])
+    failed = (
+        log.summary is not None and log.summary.red
+    )  # which is a problem of its own, these lines go with it
     for line in log.red:
+        if failed and _OF_A_FAILED_TEST.search(line.text):
+            continue
         yield Problem(f"not a line of a session that passed: {line.text.strip()[:200]!r}", (line.evidence,))
     if len(log.collected) != 1:
         places = tuple(collected.evidence for collected in log.collected[:_SHOWN])

@@ -42,7 +42,7 @@ class PytestRule(Rule):
         bad = [test for test in report.tests if test.outcome is not Outcome.PASSED]
         for test in bad:
             good = False
-            yield self.failed(f"{stage}: {test.name} {test.outcome}", Evidence(junit.file, test.line))
+            yield self.failed(f"{stage}: {test.told}", Evidence(junit.file, test.line))
         for finding in [*recounted(self, report, junit.file), *self._departures(case, stage, report)]:
             good = False
             yield finding

@@ -56,7 +56,7 @@ class UnitTestsRule(Rule):
         skipped = [test for test in tests if test.outcome in (Outcome.SKIPPED, Outcome.XFAILED)]
         unknown = [test for test in skipped if test.name not in known]
         for test in wrong:
-            yield self.failed(f"{STAGE}: {test.name} {test.outcome}", Evidence(_JUNIT, test.line))
+            yield self.failed(f"{STAGE}: {test.told}", Evidence(_JUNIT, test.line))
         for test in unknown:
             message = f"{STAGE}: {test.name} {test.outcome}, not known to be: {test.message}"
             yield self.inconclusive(message, Evidence(_JUNIT, test.line))

@@ -48,12 +48,16 @@ def _sides(comparison: Comparison) -> Section:
         return name, side.pipeline, printable(side.environment), kind, started, side.sums_sha256[:16]
 
     header = ("", "pipeline", "environment", "device", "started", "SHA256SUMS")
-    emulated = comparison.a.emulated or comparison.b.emulated
+    remarks = []
+    if comparison.a.emulated or comparison.b.emulated:
+        remarks.append("what is EMULATED is no evidence about an NPU")
+    if comparison.a.sums_sha256 == comparison.b.sums_sha256:
+        remarks.append("A and B are one and the same run")
     return Section(
         "Compared",
         header,
         (row("A", comparison.a), row("B", comparison.b)),
-        ("what is EMULATED is no evidence about an NPU",) if emulated else (),
+        tuple(remarks),
     )
 
 
