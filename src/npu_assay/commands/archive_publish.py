@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from npu_assay.claims.case import Mode
+from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import own_mode
 from npu_assay.errors import AssayError, UsageError
 from npu_assay.evidence.archive import open_archive
@@ -12,7 +13,7 @@ from npu_assay.evidence.publication.check import check_published
 from npu_assay.evidence.publication.layout import Publication, check_name, default_name, stage_logs
 from npu_assay.evidence.publication.publish import publish as publish_archive
 from npu_assay.project import ROOT
-from npu_assay.report.derived import judge
+from npu_assay.report.derived import RULE, judge
 
 
 @click.command()
@@ -33,8 +34,9 @@ from npu_assay.report.derived import judge
 def publish(folder: Path, name: str | None, replace: bool, checkout: Path) -> None:
     """Copy ARCHIVE to logs/NAME and the logs of its stages to logs/NAME-STAGE.log, and write SHA256SUMS anew.
 
-    An archive that is not as it was sealed is refused. One that does not pass may be published; its verdict
-    is printed. An emulated run is published under a name with `emulated` in it.
+    An archive that is not as it was sealed is refused, and so is one whose statement or reports are not what
+    is derived from it. One that does not pass may be published; its verdict is printed. An emulated run is
+    published under a name with `emulated` in it.
     """
     archive = open_archive(folder)
     if not checkout.is_dir():
@@ -43,10 +45,14 @@ def publish(folder: Path, name: str | None, replace: bool, checkout: Path) -> No
     emulated = mode is Mode.EMULATED
     name = default_name(archive, emulated) if name is None else name
     check_name(name, emulated)
+    verdict = judge(folder, mode)
+    for finding in verdict.findings:
+        if finding.rule == RULE and finding.result is not Result.PASS:
+            raise UsageError(f"{folder}: {finding.message}; type: npu-assay archive sums {folder}")
     publication = Publication(checkout)
     publish_archive(archive, publication, name, replace=replace)
     published = publication.archive(name)
-    click.echo(judge(published.root, mode).line)
+    click.echo(verdict.line)
     click.echo(f"published: {published.root}, and {len(stage_logs(name, published))} logs beside it")
     say_published(publication)
     click.echo(f"now commit {publication.logs} and {publication.sums}")

@@ -86,6 +86,17 @@ def test_a_run_that_fails_may_be_published_and_says_so(offload, checkout):
     assert (checkout / "logs/emulated-failure/manifest.json").is_file()
 
 
+def test_a_report_that_somebody_wrote_is_not_published(offload, checkout):
+    assert publish(offload, checkout).exit_code == 0
+    page = offload.root / "report.html"
+    page.write_bytes(page.read_bytes().replace(b"no evidence", b"excellent proof"))
+    done = publish(offload, checkout, "--replace")
+    assert isinstance(done.exception, UsageError)
+    assert str(done.exception).startswith(f"{offload.root}: report.html")
+    assert str(done.exception).endswith(f"type: npu-assay archive sums {offload.root}")
+    assert b"excellent proof" not in (checkout / "logs" / NAME / "report.html").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -106,18 +117,13 @@ def test_what_is_refused_leaves_what_was_published(offload, checkout, words, mes
 
 def test_git_converts_no_byte_of_what_is_published(offload, checkout, tmp_path):
     assert publish(offload, checkout).exit_code == 0
-    assert (
-        assay(
-            "archive",
-            "publish",
-            merged(plant_shards(tmp_path), tmp_path / "m"),
-            "--checkout",
-            checkout,
-            "--name",
-            "emulated-shards",
-        ).exit_code
-        == 0
-    )
+    shards = plant_shards(tmp_path)
+    for shard in shards:
+        derive(shard.root)
+    whole = merged(shards, tmp_path / "m")
+    derive(whole)
+    words = ("--checkout", checkout, "--name", "emulated-shards")
+    assert assay("archive", "publish", whole, *words).exit_code == 0
     names = [
         path.relative_to(checkout).as_posix() for path in (checkout / "logs").rglob("*") if path.is_file()
     ]

@@ -14,6 +14,7 @@ from npu_assay.claims.rule import Rule
 from npu_assay.claims.rules.identity import IDENTITY, identity_line
 from npu_assay.claims.rules.identity import STAGE as VERSIONS_STAGE
 from npu_assay.evidence.cann_files import LISTING, KeptFiles, Role, read_file, read_kept
+from npu_assay.evidence.manifest import StageStatus
 
 #: Libraries of one part alone. Any other is the toolkit's, or one that the driver ships too (libc_sec).
 _OF_ONE_PART = {"libascendcl": Role.TOOLKIT, "libatb": Role.ATB, "libascend_hal": Role.DRIVER}
@@ -39,6 +40,8 @@ class CannRule(Rule):
         if not case.was_run(self.stage):
             yield self.stage_not_run(self.stage)
             return
+        if unconcluded := self._unconcluded(case):
+            yield unconcluded
         kept = read_kept(case.archive.cann)
         values, problems = _read(case, kept)
         for role, problem in problems:
@@ -63,6 +66,18 @@ class CannRule(Rule):
         yield from self._lock(case, kept, identity)
         yield from self._loaded_identity(case, kept, toolkit)
         yield from self._loaded_libraries(case, kept)
+
+    def _unconcluded(self, case: Case) -> Finding | None:
+        """What keeps the stage's log from ending as that of a look that found nothing wrong."""
+        record = case.manifest.stage(self.stage)
+        if record is None or record.status is not StageStatus.PASS:
+            return None
+        said = case.lines_beginning(self.stage, "findings: ")
+        if len(said) == 1 and said[0].text.endswith(", problems: 0"):
+            return None
+        found = said[0].text if said else "no such line"
+        place = said[0].evidence if said else case.log_of(self.stage)
+        return self.failed(f"expected one line `findings: N, problems: 0` in the log, found {found}", place)
 
     def _agreement(self, kept: KeptFiles, identity: Identity) -> Iterator[Finding]:
         found = disagreements(identity)

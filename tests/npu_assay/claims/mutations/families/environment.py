@@ -253,6 +253,20 @@ MUTATIONS = (
     ),
     _environment("no modules", lambda facts: facts.update(vllm_ascend_files={}), "source"),
     _environment("modules of another type", lambda facts: facts.update(vllm_ascend_files=[1]), "source"),
+    *(
+        Mutation(
+            f"the look at CANN: {name}",
+            lambda forged, text=text: forged.write("stages/cann.log", text),
+            "cann",
+            names="stages/cann.log",
+        )
+        for name, text in {
+            "nothing was said": "",
+            "a traceback": "Traceback (most recent call last):\n",
+            "a problem": "findings: 4, problems: 1\n",
+            "another look after it": "findings: 4, problems: 0\nfindings: 4, problems: 1\n",
+        }.items()
+    ),
     Mutation("a patch that nobody names", _patch_added, "source", names="source/patches/0001-utils.patch"),
     Mutation("a patch on the lock's own", _patch_claimed, "source"),
     Mutation("a file of the tree in listing and records", _tree, "source"),
