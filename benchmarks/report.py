@@ -9,8 +9,26 @@ from rates import Comparison, Spread
 from npu_assay.errors import UsageError
 from npu_assay.evidence.atomic import write_atomically
 
-BEGIN = "<!-- throughput: begin; written by throughput.py --write -->"
-END = "<!-- throughput: end -->"
+
+@dataclass(frozen=True)
+class Place:
+    """Where a program's result stands in a README: between two lines of its own."""
+
+    program: str
+
+    @property
+    def begin(self) -> str:
+        """The line before."""
+        return f"<!-- {self.program}: begin; written by {self.program}.py --write -->"
+
+    @property
+    def end(self) -> str:
+        """The line after."""
+        return f"<!-- {self.program}: end -->"
+
+
+THROUGHPUT = Place("throughput")
+EVIDENCE = Place("evidence")
 
 
 @dataclass(frozen=True)
@@ -44,19 +62,19 @@ def _ratio(spread: Spread) -> str:
     return f"**{spread.median:.2f}** ({spread.least:.2f} to {spread.most:.2f})"
 
 
-def with_report(text: str, markdown: str, where: str) -> str:
+def with_report(text: str, place: Place, markdown: str, where: str) -> str:
     """`text` with the lines between the two markers replaced. Raises UsageError unless each is there once."""
-    for marker in (BEGIN, END):
+    for marker in (place.begin, place.end):
         if (count := text.count(marker)) != 1:
             raise UsageError(f"{where}: expected one line {marker!r}, found {count}")
-    before, _, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, _, rest = text.partition(place.begin)
+    _, end, after = rest.partition(place.end)
     if not end:
-        raise UsageError(f"{where}: {END!r} stands before {BEGIN!r}")
-    return f"{before}{BEGIN}\n{markdown}{END}{after}"
+        raise UsageError(f"{where}: {place.end!r} stands before {place.begin!r}")
+    return f"{before}{place.begin}\n{markdown}{place.end}{after}"
 
 
-def write_report(readme: Path, report: Report) -> None:
-    """Put the report between the markers of a README."""
-    text = with_report(readme.read_text(), report.markdown(), str(readme))
+def write_report(readme: Path, place: Place, markdown: str) -> None:
+    """Put a report between the markers of a README."""
+    text = with_report(readme.read_text(), place, markdown, str(readme))
     write_atomically(readme, text.encode())

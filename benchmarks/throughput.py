@@ -14,7 +14,7 @@ import click
 from cpu_engine import CpuEngine
 from machine import describe_machine, today
 from rates import RATES, Rates, Round, Workload, compare, require_equal_answers
-from report import Report, write_report
+from report import THROUGHPUT, Report, write_report
 from worker_process import Engine, engine_command
 
 from npu_assay.commands.progress import EchoProgress
@@ -180,7 +180,7 @@ def main(rounds: int, threads: int, write: bool) -> None:
         report = run(rounds, threads)
         click.echo(report.markdown(), nl=False)
         if write:
-            write_report(README, report)
+            write_report(README, THROUGHPUT, report.markdown())
     except AssayError as error:
         click.echo(f"throughput.py: {error}", err=True)
         sys.exit(error.exit_code)

@@ -1,7 +1,21 @@
-"""Whether processes that tests started still run."""
+"""Processes that tests start: a part of a test in one of its own, and whether they still run."""
 
+import os
 import time
+from collections.abc import Callable
 from pathlib import Path
+
+
+def in_a_process(work: Callable[[], object]) -> int:
+    """Run it in a fork of this process; returns its exit code, negative when a signal ended it."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def is_alive(pid: int) -> bool:

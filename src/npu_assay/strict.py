@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from npu_assay.printable import printable
+
 
 class Strict(BaseModel):
     """A frozen model that refuses unknown keys."""
@@ -10,7 +12,11 @@ class Strict(BaseModel):
 
 
 def first_problem(error: ValidationError) -> str:
-    """The first of pydantic's problems in one line, with where it is."""
-    problem = error.errors(include_url=False)[0]
-    where = ".".join(str(step) for step in problem["loc"])
-    return f"{where + ': ' if where else ''}{problem['msg']}"
+    """The first of pydantic's problems in one line, with where it is, and how many more there are.
+
+    Names in a document of somebody else's may hold anything.
+    """
+    problems = error.errors(include_url=False)
+    where = ".".join(str(step) for step in problems[0]["loc"])
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return printable(f"{where + ': ' if where else ''}{problems[0]['msg']}{more}")

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 from rates import Comparison, Spread
-from report import BEGIN, END, Report, with_report, write_report
+from report import EVIDENCE, THROUGHPUT, Place, Report, with_report, write_report
 
 from npu_assay.errors import UsageError
 from npu_assay.project import ROOT
+
+BEGIN, END = THROUGHPUT.begin, THROUGHPUT.end
 
 REPORT = Report(
     comparisons={
@@ -38,7 +40,7 @@ def test_writing_replaces_what_is_between_the_markers_and_nothing_else(tmp_path:
     readme.write_text(f"# Before\n\n{BEGIN}\nan old table\n{END}\n\nAfter.\n")
     expected = f"# Before\n\n{BEGIN}\n{MARKDOWN}{END}\n\nAfter.\n"
     for _ in range(2):
-        write_report(readme, REPORT)
+        write_report(readme, THROUGHPUT, REPORT.markdown())
         assert readme.read_text() == expected
 
 
@@ -55,10 +57,11 @@ def test_a_readme_without_a_place_for_it_is_left_alone(text: str, problem: str, 
     readme = tmp_path / "README.md"
     readme.write_text(text)
     with pytest.raises(UsageError, match=problem):
-        write_report(readme, REPORT)
+        write_report(readme, THROUGHPUT, REPORT.markdown())
     assert readme.read_text() == text
 
 
-def test_the_benchmarks_own_readme_has_a_place_for_it() -> None:
+@pytest.mark.parametrize("place", [THROUGHPUT, EVIDENCE])
+def test_the_benchmarks_own_readme_has_a_place_for_it(place: Place) -> None:
     text = (ROOT / "benchmarks" / "README.md").read_text()
-    assert MARKDOWN in with_report(text, MARKDOWN, "README.md")
+    assert MARKDOWN in with_report(text, place, MARKDOWN, "README.md")

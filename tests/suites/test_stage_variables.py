@@ -1,5 +1,6 @@
 """What a suite reads from the runner, and what it says when that is wrong."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -75,7 +76,7 @@ def test_settings_that_can_not_be_used_are_one_line(
     assert len(str(error.value).splitlines()) == 1
 
 
-def test_rows_are_appended_one_a_line(variables: dict[str, str]) -> None:
+def test_rows_are_appended_one_a_line(variables: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     stage = Stage.from_variables(variables)
     for row in ({"run": 1}, {"run": 2, "text": "two\nlines"}):
         stage.append_row("rounds", row)
@@ -84,5 +85,8 @@ def test_rows_are_appended_one_a_line(variables: dict[str, str]) -> None:
         {"run": 1, "device_kind": "emulated"},
         {"run": 2, "text": "two\nlines", "device_kind": "emulated"},
     ]
+    hashes = [hashlib.sha256(line.encode()).hexdigest() for line in lines]
+    said = [f"row: results/rounds.jsonl sha256 {sha256}" for sha256 in hashes]
+    assert capsys.readouterr().out.split("\n") == ["", said[0], "", said[1], ""]
     Stage.from_variables(variables | {"NPU_ASSAY_DEVICE_KIND": "hardware"}).append_row("others", {"run": 1})
     assert json.loads((stage.results / "others.jsonl").read_text())["device_kind"] == "hardware"

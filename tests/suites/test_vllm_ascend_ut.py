@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import vllm_ascend_ut
 
-from npu_assay.claims.rules.unit_tests import known_tests
+from npu_assay.claims.unit_test_data import known_tests
 
 TEST = "import pytest\ndef test_good(): pass\n"
 IGNORED = "tests/ut/worker/test_worker_v1.py"

@@ -15,9 +15,11 @@ from npu_assay.evidence.jsonlines import Row, read_rows
 from npu_assay.evidence.lines import lines_of
 from npu_assay.evidence.manifest import Manifest, StageStatus, read_manifest
 from npu_assay.evidence.terminal import without_colours
+from npu_assay.source.archived import read_listing
+from npu_assay.source.listing import Listing
 
 #: Bytes of results. What a rule keeps of them is in memory: 1,319 answers of 512 tokens have 5 MB.
-_MOST_OF_A_ROW, _MOST_OF_RESULTS = 1 << 20, 32 << 20
+MOST_OF_A_ROW, MOST_OF_RESULTS = 1 << 20, 32 << 20
 
 _RUN = (StageStatus.PASS, StageStatus.FAIL, StageStatus.INCONCLUSIVE)
 
@@ -68,6 +70,11 @@ class Case:
             keys = ("stages", position, *keys[2:])
         return Evidence("manifest.json", self._manifest_places.line_of(*keys))
 
+    @cached_property
+    def listing(self) -> Listing:
+        """All files of the run's vllm-ascend. Raises UsageError when there is no good listing."""
+        return read_listing(self.archive.source.listing)
+
     def was_run(self, stage: str) -> bool:
         """Whether the stage ran to an end of its own, by its raw log as well as by the manifest.
 
@@ -109,6 +116,6 @@ class Case:
     def rows(self, name: str) -> Iterator[Row]:
         """The rows of a file in results/. Raises UsageError that names the file and what is wrong in it."""
         path = self.archive.root / name
-        if path.is_file() and (size := path.stat().st_size) > _MOST_OF_RESULTS:
-            raise UsageError(f"{name}: expected at most {_MOST_OF_RESULTS} bytes, found {size}")
-        return read_rows(path, name, _MOST_OF_A_ROW)
+        if path.is_file() and (size := path.stat().st_size) > MOST_OF_RESULTS:
+            raise UsageError(f"{name}: expected at most {MOST_OF_RESULTS} bytes, found {size}")
+        return read_rows(path, name, MOST_OF_A_ROW)

@@ -1,5 +1,6 @@
 """The rules for an archive, by pipeline; a published result is what one of them reproduces."""
 
+from npu_assay.claims.offload import FILE as OFFLOAD_ROUNDS
 from npu_assay.claims.rule import Rule
 from npu_assay.claims.rules.artefacts import ArtefactsRule
 from npu_assay.claims.rules.cann import CannRule
@@ -9,10 +10,12 @@ from npu_assay.claims.rules.cpu_tokens import CpuTokensRule
 from npu_assay.claims.rules.health import HealthRule
 from npu_assay.claims.rules.identity import IdentityRule
 from npu_assay.claims.rules.lock import LockRule
-from npu_assay.claims.rules.offload_rounds import FILE as OFFLOAD_ROUNDS
+from npu_assay.claims.rules.offload_log import OffloadLogRule
 from npu_assay.claims.rules.offload_rounds import OffloadRoundsRule
+from npu_assay.claims.rules.pipeline import PipelineRule
 from npu_assay.claims.rules.protocol import ProtocolRule
 from npu_assay.claims.rules.pytest_stages import PytestRule
+from npu_assay.claims.rules.results import ResultsRule
 from npu_assay.claims.rules.run_junit import RunJunitRule
 from npu_assay.claims.rules.source import SourceRule
 from npu_assay.claims.rules.stages import StagesRule
@@ -41,6 +44,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     ),
     RunJunitRule(),
     LockRule(),
+    PipelineRule(),
     CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(_COMPONENTS),
@@ -51,7 +55,9 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     CompileallRule(),
     UnitTestsRule(),
     PytestRule(("unit", "native-transfer", "native-high-level")),
+    ResultsRule(),
     OffloadRoundsRule("native"),
+    OffloadLogRule(),
     CpuTokensRule("native-high-level"),
     ContentsRule((OFFLOAD_ROUNDS, CPU_TOKENS)),
     ProtocolRule("native-high-level", {"rounds": 3, "prompt_tokens": 300}),
@@ -62,6 +68,7 @@ _ENGINE: tuple[Rule, ...] = (
     StagesRule(("cann", "build", "versions-and-paths", "health", "ruff", "engine", "health-after")),
     RunJunitRule(),
     LockRule(),
+    PipelineRule(),
     CannRule(),
     IdentityRule(("engine",)),
     VersionsRule(_COMPONENTS),
@@ -70,6 +77,7 @@ _ENGINE: tuple[Rule, ...] = (
     HealthRule(),
     RuffRule(),
     PytestRule(("engine",)),
+    ResultsRule(),
     CpuTokensRule("engine"),
     ContentsRule((CPU_TOKENS,)),
 )

@@ -7,8 +7,8 @@ import click
 from npu_assay.commands.archive_merge import merge
 from npu_assay.commands.archive_publish import publish, say_published
 from npu_assay.errors import AssayError
+from npu_assay.evidence.archive import Archive, open_archive, reading, seal, writing
 from npu_assay.evidence.archive import check as check_sums
-from npu_assay.evidence.archive import open_archive, reading, seal, writing
 from npu_assay.evidence.publication.layout import Publication
 from npu_assay.report.derived import derive
 
@@ -31,8 +31,8 @@ def sums(folder: Path) -> None:
 
     Those that are there are replaced.
     """
-    opened = open_archive(folder)
-    with writing(opened):
+    with writing(Archive(folder)):
+        opened = open_archive(folder)
         seal(opened)
         verdict = derive(opened.root)
     click.echo(f"wrote {opened.sums}, and derived anew what says: {verdict.line}")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from npu_assay.evidence.archive import open_archive
+from npu_assay.evidence.archive import Archive, open_archive, writing
 from npu_assay.report.derived import REPORTS, derive
 
 
@@ -18,8 +18,9 @@ def report(folder: Path) -> None:
     the sealed files alone, so `verify` can derive them again; what is there is replaced. Exits 0 whatever the
     verdict is: judging is verify's.
     """
-    opened = open_archive(folder)
-    verdict = derive(opened.root, which=REPORTS)
+    with writing(Archive(folder)):
+        opened = open_archive(folder)
+        verdict = derive(opened.root, which=REPORTS)
     click.echo(verdict.line)
     for derived in REPORTS:
         click.echo(f"wrote {opened.root / derived.name}")

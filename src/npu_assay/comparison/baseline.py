@@ -6,17 +6,21 @@ A baseline has no checksums and is no evidence; the digest of SHA256SUMS says of
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeFloat, ValidationError
+from pydantic import Field, NonNegativeFloat
 
-from npu_assay.comparison.environment import Fact
+from npu_assay.comparison.facts import Fact
 from npu_assay.comparison.performance import PerformanceRun
 from npu_assay.comparison.stages import StageFacts
 from npu_assay.comparison.tokens import Answer
 from npu_assay.errors import UsageError
 from npu_assay.evidence.atomic import write_atomically
 from npu_assay.evidence.manifest import Name, UtcTime
+from npu_assay.evidence.strict_json import read_strictly
 from npu_assay.source.record import Sha256
-from npu_assay.strict import Strict, first_problem
+from npu_assay.strict import Strict
+
+#: Of the largest baseline: the answers of an accuracy run are some 10 MB.
+MOST_BYTES = 256 << 20
 
 
 class Baseline(Strict):
@@ -49,12 +53,4 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
 
 def read_baseline(path: Path) -> Baseline:
     """Read one. Raises UsageError that names the first thing which is wrong in it."""
-    try:
-        return Baseline.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{path}: can't be read ({error.strerror})") from error
-    except ValidationError as error:
-        raise UsageError(
-            f"{path}: no baseline ({first_problem(error)}); write one with "
-            f"`npu-assay compare ARCHIVE --save-baseline FILE`"
-        ) from error
+    return read_strictly(path, str(path), Baseline, MOST_BYTES)

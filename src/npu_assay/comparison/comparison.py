@@ -7,10 +7,10 @@ from pydantic import Field
 from npu_assay.comparison.baseline import Baseline
 from npu_assay.comparison.environment import (
     EnvironmentComparison,
-    Group,
     against_performance,
     compare_environments,
 )
+from npu_assay.comparison.facts import Group
 from npu_assay.comparison.noise import Spread
 from npu_assay.comparison.performance import PerformanceComparison, compare_performance
 from npu_assay.comparison.stages import StageComparison, compare_stages

@@ -6,15 +6,17 @@ from pathlib import Path
 from npu_assay.claims.case import Case, Mode
 from npu_assay.claims.emulation import sign_of_emulation
 from npu_assay.comparison.baseline import Baseline, read_baseline
-from npu_assay.comparison.environment import read_facts
+from npu_assay.comparison.facts import read_facts
+from npu_assay.comparison.joining import joined
 from npu_assay.comparison.performance import FILE as PERFORMANCE
 from npu_assay.comparison.performance import read_runs
 from npu_assay.comparison.stages import read_stages
 from npu_assay.comparison.tokens import read_answers
 from npu_assay.digest import sha256_of
 from npu_assay.errors import AssayError, UsageError
-from npu_assay.evidence.archive import check, open_archive
+from npu_assay.evidence.archive import Archive, check, open_archive, reading
 from npu_assay.evidence.jsonlines import read_rows
+from npu_assay.evidence.merged.record import read_record
 
 _ROUNDS = "results/kv-offload.jsonl"
 
@@ -25,20 +27,33 @@ def read_side(path: Path) -> Baseline:
 
 
 def read_archive(root: Path) -> Baseline:
-    """What a comparison needs of an archive.
+    """What a comparison needs of an archive; of a merged one, of all its shards together.
 
     Raises AssayError, naming the file, when the archive is not what its SHA256SUMS says, and UsageError when
-    it is none or a file in it can't be read.
+    it is none, a file in it can't be read, or somebody writes to it.
     """
-    if (root / "merged.json").is_file():
-        raise UsageError(f"{root}: a merged archive; compare the archives in {root / 'shards'} one by one")
     archive = open_archive(root)
+    with reading(root):
+        _require_whole(archive)
+        if not archive.is_merged:
+            return _of_run(archive)
+        record = read_record(archive.merged)
+        shards = [open_archive(root / shard.folder) for shard in record.shards]
+        for shard in shards:
+            _require_whole(shard)
+        return joined([_of_run(shard) for shard in shards], sha256_of(archive.sums))
+
+
+def _require_whole(archive: Archive) -> None:
     if discrepancies := check(archive):
         more = f" (and {len(discrepancies) - 1} more)" if len(discrepancies) > 1 else ""
         raise AssayError(
-            f"{root}: {discrepancies[0]}{more}; what is not as its SHA256SUMS says is not compared"
+            f"{archive.root}: {discrepancies[0]}{more}; what is not as its SHA256SUMS says is not compared"
         )
-    case = Case(archive, Mode.LIMITED)
+
+
+def _of_run(archive: Archive) -> Baseline:
+    root, case = archive.root, Case(archive, Mode.LIMITED)
     manifest = case.manifest
     return Baseline(
         sums_sha256=sha256_of(archive.sums),

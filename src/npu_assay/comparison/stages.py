@@ -6,8 +6,8 @@ from enum import StrEnum
 from pydantic import NonNegativeFloat
 
 from npu_assay.evidence.archive import Archive
-from npu_assay.evidence.junit import Outcome, read_pytest_junit
 from npu_assay.evidence.manifest import Manifest, Name, StageStatus
+from npu_assay.evidence.pytest_junit import Outcome, read_pytest_junit
 from npu_assay.strict import Strict
 
 #: Not run on request, or for want of dies: neither better nor worse than what was.
@@ -78,11 +78,10 @@ class StageComparison(Strict):
         elif self.change is StageChange.BROKEN and self.a != self.b:
             yield f"stage {self.name}: {self.a} in A, {self.b} in B"
         if self.lost_tests:
-            first = self.lost_tests[0]
-            yield (
-                f"stage {self.name}: {len(self.lost_tests)} tests lost, first {first.name}: {first.a} in A, "
-                f"{first.b or 'not there'} in B"
-            )
+            first, count = self.lost_tests[0], len(self.lost_tests)
+            tests = f"{count} test{'s' * (count > 1)}"
+            now = first.b or "not there"
+            yield f"stage {self.name}: {tests} lost, first {first.name}: {first.a} in A, {now} in B"
 
 
 def read_stages(archive: Archive, manifest: Manifest) -> tuple[StageFacts, ...]:
@@ -92,7 +91,9 @@ def read_stages(archive: Archive, manifest: Manifest) -> tuple[StageFacts, ...]:
             name=record.name,
             status=record.status,
             seconds=record.seconds,
-            tests={test.name: test.outcome for test in read_pytest_junit(path)} if path.is_file() else None,
+            tests={test.name: test.outcome for test in read_pytest_junit(path).tests}
+            if path.is_file()
+            else None,
         )
         for record in manifest.stages
         for path in [archive.stage_junit(record.name)]

@@ -166,11 +166,12 @@ def open_archive(root: Path) -> Archive:
 def writing(archive: Archive) -> Iterator[None]:
     """Hold the archive for writing: no other process writes to it meanwhile, and those that judge it refuse.
 
-    The lock is flock(2) on the folder, so it ends with the process; what a killed writer left half-written is
-    removed. Raises UsageError where another process writes to the archive, or judges it.
+    The lock is flock(2) on the folder, so it ends with the process; what a killed writer left half-written in
+    an archive is removed. Raises UsageError where another process writes to the archive, or judges it.
     """
     with _locked(archive.root, fcntl.LOCK_EX, "in use by another npu-assay; wait until that has ended"):
-        remove_leftovers(archive.root)
+        if archive.manifest.is_file() or archive.is_merged:  # else it is somebody's folder
+            remove_leftovers(archive.root)
         yield
 
 

@@ -25,8 +25,7 @@ from npu_assay.cann.files.version_cfg import parse_version_cfg
 from npu_assay.cann.installed import Installed, Toolkit
 from npu_assay.cann.paths import is_file
 from npu_assay.errors import UsageError
-from npu_assay.evidence.manifest import first_problem
-from npu_assay.strict import Strict
+from npu_assay.strict import Strict, first_problem
 
 LISTING = "files.json"
 

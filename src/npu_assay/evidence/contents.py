@@ -25,6 +25,11 @@ class Contents:
     special: frozenset[str]
     """What an archive must not hold: symbolic links, pipes, sockets, devices, folders that can't be read."""
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Of all of them."""
+        return self.special | self.sizes.keys()
+
 
 def contents_of(root: Path) -> Contents:
     """Look through a folder. Raises OSError where it can't be read itself."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-#: Bytes of a line that are kept; no line that a rule reads is nearly as long.
+#: Bytes of a log's line that are kept; no line that a rule reads is nearly as long.
 MOST_BYTES = 1 << 16
 
 
@@ -14,7 +14,7 @@ class Line:
     number: int
     """Counted from 1."""
     data: bytes
-    """Without the line feed; of a longer line, the first MOST_BYTES."""
+    """Without the line feed; of a longer line, as many bytes as are kept."""
     length: int
     """Bytes of the whole line."""
 
@@ -23,12 +23,14 @@ class Line:
         return len(self.data) < self.length
 
 
-def lines_of(chunks: Iterable[bytes], words: tuple[bytes, ...] = (b"",)) -> Iterator[Line]:
+def lines_of(
+    chunks: Iterable[bytes], words: tuple[bytes, ...] = (b"",), most: int = MOST_BYTES
+) -> Iterator[Line]:
     """The lines with one of the words in them, wherever chunks begin and end; every line without words.
 
     What stands in other lines is only searched for the words and counted.
     """
-    number, open_line = 1, _OpenLine(words)
+    number, open_line = 1, _OpenLine(words, most)
     for chunk in chunks:
         start, end = 0, chunk.find(b"\n")
         if end < 0:
@@ -38,12 +40,12 @@ def lines_of(chunks: Iterable[bytes], words: tuple[bytes, ...] = (b"",)) -> Iter
             open_line.add(chunk[:end])
             if open_line.wanted:
                 yield open_line.line(number)
-            number, start, open_line = number + 1, end + 1, _OpenLine(words)
+            number, start, open_line = number + 1, end + 1, _OpenLine(words, most)
         stop = chunk.rfind(b"\n") + 1
         counted = start
         for begin, end in _wanted_in(chunk, words, start, stop):
             number, counted = number + chunk.count(b"\n", counted, begin), begin
-            yield Line(number, chunk[begin : min(end, begin + MOST_BYTES)], end - begin)
+            yield Line(number, chunk[begin : min(end, begin + most)], end - begin)
         number += chunk.count(b"\n", counted, stop)
         open_line.add(chunk[stop:])
     if open_line.length and open_line.wanted:
@@ -71,6 +73,7 @@ class _OpenLine:
     """A line of which the end has not come."""
 
     words: tuple[bytes, ...]
+    most: int
     data: bytearray = field(default_factory=bytearray)
     length: int = 0
     wanted: bool = False
@@ -85,7 +88,7 @@ class _OpenLine:
             self.wanted = any(word in searched for word in self.words)
             longest = max(map(len, self.words))
             self._tail = searched[1 - longest :] if longest > 1 else b""
-        self.data += part[: MOST_BYTES - len(self.data)]
+        self.data += part[: self.most - len(self.data)]
         self.length += len(part)
 
     def line(self, number: int) -> Line:

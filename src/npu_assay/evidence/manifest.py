@@ -3,13 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AwareDatetime,
     Field,
     PlainSerializer,
-    ValidationError,
     WithJsonSchema,
     field_validator,
     model_validator,
@@ -252,11 +251,3 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
 def read_manifest(path: Path) -> Manifest:
     """Read manifest.json. Raises UsageError that names the first thing which is wrong in it."""
     return read_strictly(path, str(path), Manifest)
-
-
-def first_problem(error: ValidationError) -> str:
-    """The first of pydantic's problems in one line, with where it is, and how many more there are."""
-    problems: list[Any] = error.errors(include_url=False)
-    where = ".".join(str(step) for step in problems[0]["loc"])
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{where + ': ' if where else ''}{problems[0]['msg']}{more}"

@@ -14,6 +14,7 @@ from npu_assay.errors import UsageError
 from npu_assay.evidence.bounded import read_whole
 from npu_assay.evidence.document import MOST_BYTES
 from npu_assay.evidence.json_places import first_repeated
+from npu_assay.printable import printable
 from npu_assay.strict import first_problem
 
 M = TypeVar("M", bound=BaseModel)
@@ -40,7 +41,7 @@ def parse_strictly(data: bytes, name: str, model: type[M]) -> M:
     except ValueError as error:
         raise UsageError(f"{name}: {error}") from error
     if repeated:
-        raise UsageError(f"{name}:{repeated.line}: {repeated} stands twice")
+        raise UsageError(f"{name}:{repeated.line}: {printable(str(repeated))} stands twice")
     try:
         return model.model_validate_json(text, strict=True)
     except ValidationError as error:

@@ -1,13 +1,14 @@
 """What a stage promised to leave behind, compared with what it left. An empty result is an error."""
 
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 
 from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.jsonlines import read_rows
-from npu_assay.evidence.junit import Outcome, TestCase, read_pytest_junit
 from npu_assay.evidence.manifest import StageStatus
+from npu_assay.evidence.pytest_junit import Outcome, TestCase, read_pytest_junit
 from npu_assay.evidence.stage_inputs import StageInputs, read_stage_inputs
 from npu_assay.pipeline.definition import Stage
 from npu_assay.pipeline.process import End, Ended
@@ -64,7 +65,7 @@ def _judge_exit(stage: Stage, exit_code: int | None, archive: Archive) -> Judgem
         for name in stage.leaves:
             _check_left(archive.root / name)
         if stage.junit:
-            return _judge_tests(read_pytest_junit(archive.stage_junit(stage.name)))
+            return _judge_tests(read_pytest_junit(archive.stage_junit(stage.name)).tests)
     except AssayError as error:
         return StageStatus.FAIL, str(error)
     return StageStatus.PASS, ""
@@ -80,7 +81,7 @@ def _check_left(path: Path) -> None:
             pass
 
 
-def _judge_tests(cases: list[TestCase]) -> Judgement:
+def _judge_tests(cases: Sequence[TestCase]) -> Judgement:
     if not cases:
         return StageStatus.FAIL, "no test was run"
     if red := [case.name for case in cases if case.outcome in (Outcome.FAILED, Outcome.ERROR)]:
@@ -97,7 +98,7 @@ def _why_not_zero(stage: Stage, exit_code: int | None, archive: Archive) -> str:
     if not stage.junit:
         return ending
     try:
-        status, reason = _judge_tests(read_pytest_junit(archive.stage_junit(stage.name)))
+        status, reason = _judge_tests(read_pytest_junit(archive.stage_junit(stage.name)).tests)
     except AssayError as error:
         return f"{ending}; {error}"
     return ending if status is StageStatus.PASS else f"{ending}; {reason}"

@@ -32,8 +32,9 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.manifest import Name, Setting, first_problem
+from npu_assay.evidence.manifest import Name, Setting
 from npu_assay.pipeline.command import PLACEHOLDER, PLACEHOLDERS
+from npu_assay.strict import first_problem
 
 MIB = 1 << 20
 GIB = 1 << 30

@@ -243,8 +243,7 @@ def _end_all(
         deadline = time.monotonic() + seconds
         while True:
             process.poll()
-            descendants.reap(process.pid)
-            if not descendants.all():
+            if descendants.all_ended(process.pid):
                 return True
             if time.monotonic() > deadline:
                 return False

@@ -10,9 +10,10 @@ import tomlkit
 from tomlkit.items import AbstractTable
 
 from npu_assay.errors import AssayError, UsageError
-from npu_assay.evidence.archive import open_archive
+from npu_assay.evidence.archive import Archive, open_archive
 from npu_assay.evidence.atomic import write_atomically
 from npu_assay.evidence.manifest import Manifest, StageStatus, read_manifest
+from npu_assay.evidence.merged.part import shard_folders
 from npu_assay.pipeline.definition import Pipeline, find_pipeline, load_pipeline
 from npu_assay.project import PIPELINES
 
@@ -85,12 +86,18 @@ def write_times(manifests: Sequence[Manifest], folder: Path) -> list[str]:
 def main(folders: Sequence[str]) -> int:
     """What ci/times does with its arguments; the exit code."""
     try:
-        manifests = [read_manifest(open_archive(Path(folder)).manifest) for folder in folders]
+        manifests = [run for folder in folders for run in _runs(open_archive(Path(folder)))]
         print("\n".join(write_times(manifests, PIPELINES)))
     except AssayError as error:
         print(f"ci/times: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _runs(archive: Archive) -> list[Manifest]:
+    """The manifest of a run, or those of the shards of a merged archive."""
+    shards = [Archive(folder) for folder in shard_folders(archive)]
+    return [read_manifest(run.manifest) for run in shards or [archive]]
 
 
 if __name__ == "__main__":

@@ -4,14 +4,13 @@ The renderers (`markdown.py`, `html.py`) only lay it out. Nothing here knows the
 or where the archive lies, so that the same archive leads to the same bytes everywhere.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import Verdict
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, special_files
-from npu_assay.evidence.manifest import Manifest, StageRecord, read_manifest
+from npu_assay.evidence.manifest import Manifest, StageRecord, StageStatus, read_manifest
 from npu_assay.evidence.merged.part import shard_folders
 from npu_assay.report.facts import Departure, Fact, command_line, departures, facts, settings
 from npu_assay.report.findings import RuleFindings, ShownFinding, by_rule
@@ -59,8 +58,8 @@ class Run:
 
     @property
     def of_shard(self) -> str:
-        """What a heading ends with where the archive was merged from several runs."""
-        return f" in shard {self.manifest.shard}" if self.folder else ""
+        """What its headings end with; only runs of shards have to be told apart."""
+        return f" in shard {self.manifest.shard}" if self.folder and self.manifest.shard else ""
 
 
 @dataclass(frozen=True)
@@ -92,33 +91,35 @@ class ReportContent:
 
 
 def _runs(archive: Archive) -> tuple[Run, ...]:
-    if archive.is_merged:
-        shards = [(Archive(folder), f"shards/{folder.name}/") for folder in shard_folders(archive)]
-        return tuple(run for shard, folder in shards for run in _readable_run(shard, folder))
-    return tuple(_readable_run(archive, ""))
+    """The archive's run, or those of its shards; one whose manifest can't be read has a finding instead."""
+    if not archive.is_merged:
+        return _run(archive, "")
+    folders = [
+        (folder, f"{folder.relative_to(archive.root).as_posix()}/") for folder in shard_folders(archive)
+    ]
+    return tuple(run for folder, name in folders for run in _run(Archive(folder), name))
 
 
-def _readable_run(archive: Archive, folder: str) -> Iterator[Run]:
+def _run(archive: Archive, folder: str) -> tuple[Run, ...]:
     try:
         manifest = read_manifest(archive.manifest)
-    except UsageError:  # a finding of its own
-        return
-    yield _run(archive, manifest, folder)
-
-
-def _run(archive: Archive, manifest: Manifest, folder: str) -> Run:
+    except UsageError:
+        return ()
     axis = timeline(manifest)
-    return Run(
+    # What a shard of several did not run is another one's affair.
+    records = [one for one in manifest.stages if not folder or one.status is not StageStatus.NOT_RUN]
+    run = Run(
         folder=folder,
         manifest=manifest,
         facts=facts(manifest),
         departures=departures(manifest),
-        stages=tuple(_stage(archive, record, axis.bars.get(record.name)) for record in manifest.stages),
+        stages=tuple(_stage(archive, record, axis.bars.get(record.name)) for record in records),
         marks=axis.marks,
         rounds=offload_rounds(archive),
         tests=tests_of(archive, manifest),
         components=components(archive, manifest),
     )
+    return (run,)
 
 
 def _stage(archive: Archive, record: StageRecord, bar: Bar | None) -> ShownStage:

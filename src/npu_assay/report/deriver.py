@@ -1,4 +1,4 @@
-"""Which npu-assay derived a file: its version, and a hash of the code and data that decide."""
+"""Which npu-assay derived a file: its version, and a hash of all that decides what it derives."""
 
 import hashlib
 import re
@@ -8,11 +8,10 @@ from pathlib import Path
 
 from npu_assay import __version__
 from npu_assay.errors import UsageError
-from npu_assay.project import ENVIRONMENTS, PIPELINES, ROOT
+from npu_assay.project import ROOT
 
-#: Run by the environment's Python, so without a say in what is derived.
-_SUITES = "suites"
-_CODE = frozenset({".py", ".toml", ".json", ".css", ".j2"})
+#: Of the checkout: the code, templates and data of rules, the data that they judge by, the libraries.
+_DECIDES = ("src/npu_assay", "ci/environments", "ci/pipelines", "requirements.txt")
 
 
 @dataclass(frozen=True)
@@ -40,15 +39,16 @@ def deriver_named(words: str) -> Deriver:
 @cache
 def this_deriver() -> Deriver:
     """The npu-assay that is running."""
-    package = Path(__file__).parents[1]
-    files = [
-        path
-        for path in package.rglob("*")
-        if path.suffix in _CODE and path.relative_to(package).parts[0] != _SUITES
-    ]
-    files += [*ENVIRONMENTS.glob("*.toml"), *PIPELINES.glob("*.toml")]
+    return Deriver(__version__, hash_of_checkout(ROOT))
+
+
+def hash_of_checkout(root: Path) -> str:
+    """The sha256 of names and contents of the checkout's files that decide; compiled Python does not."""
     digest = hashlib.sha256()
-    for path in sorted(files):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"{content}  {path.relative_to(ROOT).as_posix()}\n".encode())
-    return Deriver(__version__, digest.hexdigest())
+    for place in _DECIDES:
+        below = [path for path in (root / place).rglob("*") if path.is_file()]
+        for path in sorted(below or [root / place]):
+            if "__pycache__" not in path.parts:
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                digest.update(f"{content}  {path.relative_to(root).as_posix()}\n".encode())
+    return digest.hexdigest()

@@ -1,9 +1,11 @@
-"""What was run, in a few lines: environment, vllm-ascend, device, model, machine, commits, departures."""
+"""What was run, in a few lines: environment, vllm-ascend, device, model, inputs, machine, departures."""
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from npu_assay.evidence.manifest import DeviceRecord, Manifest, ModelRecord, StageRecord
+from npu_assay.evidence.device_state import DieState
+from npu_assay.evidence.manifest import DeviceRecord, DieRecord, Manifest, ModelRecord, StageRecord
 from npu_assay.report.legible import count, seconds, size
 from npu_assay.source.record import SourceRecord
 
@@ -30,34 +32,43 @@ class Departure:
 
 def facts(manifest: Manifest) -> tuple[Fact, ...]:
     """Those of a run."""
-    environment, project, host = manifest.environment, manifest.project, manifest.host
-    took = seconds(max(0.0, (manifest.finished - manifest.started).total_seconds()))
-    commit = "outside of a git checkout" if project.commit is None else f"commit {project.commit}"
-    changes = " and uncommitted changes" if project.dirty else ""
-    return (
-        Fact(
-            "Pipeline", f"{manifest.pipeline.name}{_shard(manifest)}", (f"sha256 {manifest.pipeline.sha256}",)
-        ),
+    environment = manifest.environment
+    found = [
+        Fact("Pipeline", manifest.pipeline.name, tuple(_pipeline(manifest))),
         Fact("Environment", environment.name, (f"lock sha256 {environment.lock_sha256}",)),
         _source(manifest.source),
         _device(manifest.device),
         _model(manifest.model),
-        Fact("Started", f"{manifest.started:%Y-%m-%d %H:%M:%S} UTC, took {took}", _interrupted(manifest)),
-        Fact(
-            "Host",
-            f"{host.system}, {host.machine}, {_number(host.cpus, 'CPU')}, {size(host.memory_bytes)}",
-            (f"kernel {host.kernel}",),
-        ),
-        Fact("Run by", f"npu-assay {project.version}, Python {project.python}", (commit + changes,)),
-    )
+    ]
+    inputs = tuple(line for stage in manifest.stages for line in _inputs(stage))
+    if inputs:
+        found.append(Fact("Inputs", _number(len(inputs), "model or dataset", "models and datasets"), inputs))
+    return (*found, _time(manifest), _host(manifest), _project(manifest))
 
 
-def _shard(manifest: Manifest) -> str:
-    return "" if manifest.shard is None else f", shard {manifest.shard}"
+def _pipeline(manifest: Manifest) -> Iterator[str]:
+    if manifest.shard is not None:
+        yield f"shard {manifest.shard}: its part of a divided run"
+    yield f"sha256 {manifest.pipeline.sha256}"
 
 
-def _interrupted(manifest: Manifest) -> tuple[str, ...]:
-    return ("interrupted before its end",) if manifest.interrupted else ()
+def _time(manifest: Manifest) -> Fact:
+    took = seconds((manifest.finished - manifest.started).total_seconds())
+    details = ("interrupted before its end",) if manifest.interrupted else ()
+    return Fact("Started", f"{manifest.started:%Y-%m-%d %H:%M:%S} UTC, took {took}", details)
+
+
+def _host(manifest: Manifest) -> Fact:
+    host = manifest.host
+    text = f"{host.system}, {host.machine}, {_number(host.cpus, 'CPU')}, {size(host.memory_bytes)}"
+    return Fact("Host", text, (f"kernel {host.kernel}", *([] if host.id is None else [f"id {host.id}"])))
+
+
+def _project(manifest: Manifest) -> Fact:
+    project = manifest.project
+    commit = "outside of a git checkout" if project.commit is None else f"commit {project.commit}"
+    changes = " and uncommitted changes" if project.dirty else ""
+    return Fact("Run by", f"npu-assay {project.version}, Python {project.python}", (commit + changes,))
 
 
 def _source(source: SourceRecord) -> Fact:
@@ -73,12 +84,35 @@ def _source(source: SourceRecord) -> Fact:
 
 
 def _device(device: DeviceRecord) -> Fact:
-    dies = [f"{die.name or 'a die'}, {die.place}, bus {die.bus_id or 'unknown'}" for die in device.dies]
     names = sorted({die.name for die in device.dies if die.name})
     text = f"{device.kind}: {_number(len(device.dies), 'die')}" + (f" ({', '.join(names)})" if names else "")
+    details = [line for die in device.dies for line in _die(device, die)]
     if device.visible_devices is not None:
-        dies.append(f"ASCEND_RT_VISIBLE_DEVICES={device.visible_devices}")
-    return Fact("Device", text, tuple(dies))
+        details.append(f"ASCEND_RT_VISIBLE_DEVICES={device.visible_devices}")
+    return Fact("Device", text, tuple(details))
+
+
+def _die(device: DeviceRecord, die: DieRecord) -> Iterator[str]:
+    """Where it is, and how it was before and after the run."""
+    yield f"{die.place}, bus {die.bus_id or 'unknown'}"
+    for when, states in (("before", device.before), ("after", device.after)):
+        for state in states or ():
+            if (state.npu_id, state.chip_id) == (die.npu_id, die.chip_id):
+                yield f"{when}: {', '.join(_state(state))}"
+
+
+def _state(state: DieState) -> Iterator[str]:
+    yield f"health {state.health or 'unknown'}"
+    for value, unit in ((state.temperature, "°C"), (state.power_w, "W")):
+        if value is not None:
+            yield f"{value:g} {unit}"
+    if state.hbm_used_mib is not None and state.hbm_total_mib is not None:
+        yield f"{count(state.hbm_used_mib)} of {count(state.hbm_total_mib)} MiB HBM used"
+    yield (
+        "processes unknown"
+        if state.processes is None
+        else _number(len(state.processes), "process", "processes")
+    )
 
 
 def _model(model: ModelRecord | None) -> Fact:
@@ -89,19 +123,28 @@ def _model(model: ModelRecord | None) -> Fact:
     return Fact("Model", text, (model.path, f"{_number(len(model.files), 'file')}, {total}"))
 
 
-def _number(of: int, one: str, several: str = "") -> str:
-    return f"{count(of)} {one if of == 1 else several or one + 's'}"
+def _inputs(stage: StageRecord) -> Iterator[str]:
+    if stage.inputs is None:
+        return
+    for model in stage.inputs.models:
+        total = size(sum(file.size for file in model.files.values()))
+        yield f"{stage.name}: model {model.name}, {_number(len(model.files), 'file')}, {total}"
+    for data in stage.inputs.datasets:
+        whence = f"from {data.source} at {data.revision}, sha256 {data.sha256}"
+        yield f"{stage.name}: {data.name}, {_number(data.rows, 'row')} {whence}"
 
 
 def departures(manifest: Manifest) -> tuple[Departure, ...]:
     """What a sceptic asks for first: where the run is another one than its names make believe."""
     environment, source = manifest.environment, manifest.source
-    found = [Departure(name, why) for name, why in environment.deviations.items()]
+    found = [
+        Departure(name, f"{changed.used}, where the pipeline has {changed.default}")
+        for name, changed in manifest.changed_settings.items()
+    ]
+    found += [Departure(name, why) for name, why in environment.deviations.items()]
     found += [Departure(name, f"left out: {why}") for name, why in environment.absent.items()]
     found += [Departure(name, "its sha256 is not recorded") for name in environment.unverified]
-    found += [
-        Departure(file, f"compiled here, sha256 {sha256}") for file, sha256 in environment.rebuilt.items()
-    ]
+    found += [Departure(file, f"compiled here, sha256 {sha}") for file, sha in environment.rebuilt.items()]
     found += [Departure(name, note) for name, notes in environment.notes.items() for note in notes]
     found += [Departure("vllm-ascend", note) for note in source.notes]
     return tuple(found)
@@ -115,3 +158,7 @@ def command_line(stage: StageRecord) -> str:
 def settings(stage: StageRecord) -> str:
     """All of them in a line."""
     return ", ".join(f"{key} = {value}" for key, value in stage.settings.items())
+
+
+def _number(of: int, one: str, several: str = "") -> str:
+    return f"{count(of)} {one if of == 1 else several or one + 's'}"

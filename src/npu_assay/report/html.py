@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from npu_assay.claims.verdict import Verdict
 from npu_assay.evidence.archive import Archive
-from npu_assay.evidence.junit import Outcome
+from npu_assay.evidence.pytest_junit import Outcome
 from npu_assay.report.content import ReportContent
 from npu_assay.report.deriver import Deriver, deriver_named
 from npu_assay.report.legible import count, href, visible

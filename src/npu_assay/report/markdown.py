@@ -10,7 +10,7 @@ from markupsafe import Markup
 from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import Verdict
 from npu_assay.evidence.archive import Archive
-from npu_assay.evidence.junit import Outcome
+from npu_assay.evidence.pytest_junit import Outcome
 from npu_assay.report.content import ReportContent
 from npu_assay.report.deriver import Deriver, deriver_named
 from npu_assay.report.excerpts import Excerpt, ExcerptLine

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from npu_assay.claims.rule import without_root
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive
-from npu_assay.evidence.junit import Outcome, read_pytest_junit
 from npu_assay.evidence.manifest import Manifest
+from npu_assay.evidence.pytest_junit import Outcome, read_pytest_junit
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,6 @@ def _counted(archive: Archive, stage: str) -> StageTests:
     path = archive.stage_junit(stage)
     file = path.relative_to(archive.root).as_posix()
     try:
-        return StageTests(stage, file, Counter(case.outcome for case in read_pytest_junit(path)))
+        return StageTests(stage, file, Counter(case.outcome for case in read_pytest_junit(path, file).tests))
     except UsageError as error:
         return StageTests(stage, file, {}, without_root(str(error), archive.root))

@@ -3,13 +3,23 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from planted_run import LOCK, PIPELINE, Places, changed_checkout, manifest_of, settings_of, stage_names
+from planted_run import (
+    LOCK,
+    PIPELINE,
+    Places,
+    changed_checkout,
+    manifest_of,
+    read_pipeline,
+    settings_of,
+    stage_names,
+)
 from planted_run import device_of as device_of
+from planted_tests import LOCKS_TREE, junit, names_of_tests, session, unit_tests
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.checkout import OWN, Checkout
@@ -22,6 +32,7 @@ from npu_assay.evidence.loaded import read_loaded
 from npu_assay.evidence.manifest import StageStatus, write_manifest
 from npu_assay.evidence.run_junit import render_run_junit
 from npu_assay.evidence.stage_inputs import read_stage_inputs
+from npu_assay.pipeline.selection import changed_settings
 from npu_assay.report.derived import derive
 from npu_assay.source.listing import Listing
 from npu_assay.source.native import native_parts
@@ -133,35 +144,48 @@ INPUTS = {
 }
 
 
+ENGINE = "(EngineCore pid=8) INFO 11-30 01:32:46"
+KV_CACHE_SIZE = (
+    f"{ENGINE} [kv_cache_utils.py:1316] GPU KV cache size: 8,192 tokens",
+    f"{ENGINE} [kv_cache_utils.py:1321] Maximum concurrency for 1,024 tokens per request: 8.00x",
+)
+#: How lines begin that go with the results.
+OF_RESULTS = (ENGINE, "engine-metrics: ", "row: ")
+
+
 def load_path(distribution: str) -> str:
     """Where the emulated run loaded it from."""
     return f"{EMULATED.site}/{MODULES[distribution]}/__init__.py"
 
 
-def pytest_log(summary: str) -> str:
-    process_map = f"process: pytest pid 7\nprocess-map: {LIBRARY}\n"
-    return f"{process_map}\x1b[32m===== {summary} in 0.77s =====\x1b[0m\n"
+def pytest_log(summary: str, lines: Iterable[str] = ()) -> str:
+    return session(summary, ("process: pytest pid 7", f"process-map: {LIBRARY}", *lines))
 
 
-def pytest_junit(*outcomes: str) -> str:
-    cases = "".join(
-        f'<testcase classname="t" name="test_{number}">{outcome}</testcase>'
-        for number, outcome in enumerate(outcomes)
-    )
-    return f'<?xml version="1.0"?><testsuites><testsuite name="pytest">{cases}</testsuite></testsuites>'
-
-
-#: Two that pass, and one that skips itself as it is known to.
-UNIT_TESTS = """<testsuites><testsuite name="pytest">
-<testcase classname="tests.ut.test_utils" name="test_0"/>
-<testcase classname="tests.ut.test_utils.TestUtils" name="test_1"/>
-<testcase classname="tests.ut.test_utils.TestUtils" name="test_enable_custom_op">
-<skipped message="Skip as register_kernels has NPU SocName checking in CANN 8.5.0."/></testcase>
-</testsuite></testsuites>"""
+def stage_junit(stage: str, *outcomes: str) -> str:
+    """JUnit of all the stage's tests: the first ones end as said, the others pass."""
+    names = names_of_tests(stage, SETTINGS)
+    return junit(dict(zip(names, [*outcomes, *[""] * (len(names) - len(outcomes))], strict=True)))
 
 
 def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def listing_of(tree: Mapping[str, str], links: Mapping[str, str] | None = None) -> Listing:
+    return Listing({name: sha256(text) for name, text in tree.items()}, links=links or {})
+
+
+def _packaged(tree: Listing) -> list[str]:
+    """The Python files in packages below vllm_ascend."""
+    packages = {str(Path(name).parent) for name in tree.files if name.endswith("/__init__.py")}
+    return [
+        name
+        for name in tree.files
+        if name.startswith("vllm_ascend/")
+        and name.endswith(".py")
+        and all(str(parent) in packages for parent in list(Path(name).parents)[:-1])
+    ]
 
 
 def round_row(number: int, **changes: object) -> dict[str, object]:
@@ -181,6 +205,17 @@ def round_row(number: int, **changes: object) -> dict[str, object]:
         "stored_tokens": None,
         "retrieved_tokens": None,
         "tensor_parallel_size": 1,
+        "device_kind": "emulated",
+    } | changes
+
+
+def comparison(prompt_tokens: int, **changes: object) -> dict[str, object]:
+    tokens = [5, 6] * 8
+    return {
+        "prompt_tokens": prompt_tokens,
+        "npu_token_ids": tokens,
+        "cpu_token_ids": tokens,
+        "device_kind": "emulated",
     } | changes
 
 
@@ -204,11 +239,9 @@ class OffloadArchive:
             "device: 1 x Ascend910B3, emulated\n",
         )
         self.write_environment()
-        self.write_tree(TREE)
+        self.write_tree(LOCKS_TREE)
         self.write("stages/build.log", "nothing to build\n")
-        log = pytest_log("2 passed, 1 skipped")
-        self.write("stages/vllm-ascend-ut.log", f"package: {load_path('vllm-ascend')}\n{log}")
-        self.write("stages/vllm-ascend-ut.junit.xml", UNIT_TESTS)
+        self.write_unit_tests(unit_tests())
         self.write("stages/cann.log", "findings: 4, problems: 0\n")
         self.write_cann(CANN_FILES)
         (self.root / "device" / "after").mkdir()
@@ -218,14 +251,10 @@ class OffloadArchive:
                 self.write(f"{folder}/{name}", text)
         self.write("stages/ruff.log", "All checks passed!\n")
         self.write("stages/compileall.log", "")
-        for stage, count in (("unit", 9), ("native-transfer", 2), ("native-high-level", 4)):
-            self.write(f"stages/{stage}.log", pytest_log(f"{count} passed, 3 warnings"))
-            self.write(f"stages/{stage}.junit.xml", pytest_junit(*[""] * count))
-        self.write(
-            "results/tokens-equal-cpu.jsonl",
-            '{"prompt_tokens": 7, "npu_token_ids": [5, 6], "cpu_token_ids": [5, 6]}\n',
-        )
+        for stage in ("unit", "native-transfer", "native-high-level"):
+            self.write_tests(stage)
         self.write_rounds(*(round_row(run) for run in (1, 2, 3)))
+        self.write_comparisons(*map(comparison, (1, 7, 300)))
         self.write("stages/native-high-level.inputs.json", json.dumps(INPUTS))
 
     def write(self, name: str, text: str) -> None:
@@ -233,11 +262,26 @@ class OffloadArchive:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def write_environment(self, **files: str) -> None:
-        """environment.json, with the loaded package's files: TREE's, but for these."""
-        loaded = {name: text for name, text in TREE.items() if name.startswith("vllm_ascend/")} | files
-        del loaded["vllm_ascend/data/no_package.py"]
-        loaded["vllm_ascend/_build_info.py"] = "made by setup.py"
+    def write_tests(self, stage: str, with_cpu: bool = True) -> None:
+        """Log and JUnit of a suite whose tests all pass, by the manifest's settings."""
+        record = self.manifest.stage(stage)
+        names = names_of_tests(stage, record.settings if record else {}, with_cpu)
+        lines = self._lines_of_results(stage)
+        self.write(f"stages/{stage}.log", pytest_log(f"{len(names)} passed, 3 warnings", lines))
+        self.write(f"stages/{stage}.junit.xml", junit(dict.fromkeys(names, "")))
+
+    def write_unit_tests(self, tests: Mapping[str, str]) -> None:
+        """Log and JUnit of vllm-ascend's own tests."""
+        skipped = sum("<skipped" in inner for inner in tests.values())
+        log = pytest_log(f"{len(tests) - skipped} passed, {skipped} skipped")
+        self.write("stages/vllm-ascend-ut.log", f"package: {load_path('vllm-ascend')}\n{log}")
+        self.write("stages/vllm-ascend-ut.junit.xml", junit(tests))
+
+    def write_environment(self, tree: Listing = LOCKS_TREE, **files: str) -> None:
+        """environment.json, with the loaded package's files: the tree's, but for these."""
+        loaded = {name: sha256(text) for name, text in files.items()}
+        loaded = {name: tree.files[name] for name in _packaged(tree)} | loaded
+        loaded["vllm_ascend/_build_info.py"] = sha256("made by setup.py")
         facts = {
             "python": {"version": "3.11.7", "executable": EMULATED.python},
             "packages": [
@@ -247,20 +291,20 @@ class OffloadArchive:
             "device": {"kind": "emulated", "count": 1, "name": "Ascend910B3"},
             "cann_identity": IDENTITY,
             "process_map": [LIBRARY],
-            "vllm_ascend_files": {name: sha256(text) for name, text in loaded.items()},
+            "vllm_ascend_files": loaded,
         }
         self.write("environment.json", json.dumps(facts))
 
     def write_tree(
         self,
-        tree: Mapping[str, str],
+        tree: Listing | Mapping[str, str],
         patches: Mapping[str, str] | None = None,
         base: Mapping[str, str] | None = None,
         links: Mapping[str, str] | None = None,
         **record: object,
     ) -> None:
         """source/ and the manifest's record of it; what a run's own tree has are patches and a base."""
-        listing = Listing({name: sha256(text) for name, text in tree.items()}, links=links or {})
+        listing = tree if isinstance(tree, Listing) else listing_of(tree, links)
         own = base is not None
         source = SourceRecord(
             **{
@@ -321,8 +365,63 @@ class OffloadArchive:
         assert old in text
         self.write(name, text.replace(old, new))
 
+    def replace_once(self, name: str, old: str, new: str) -> None:
+        text = (self.root / name).read_text()
+        assert old in text
+        self.write(name, text.replace(old, new, 1))
+
+    def append(self, name: str, text: str) -> None:
+        self.write(name, (self.root / name).read_text() + text)
+
+    def prepend(self, name: str, text: str) -> None:
+        self.write(name, text + (self.root / name).read_text())
+
     def write_rounds(self, *rows: dict[str, object]) -> None:
+        """The rounds, and the log of the stage that left them."""
         self.write("results/kv-offload.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        self._log_results("native-high-level")
+
+    def write_comparisons(self, *rows: dict[str, object]) -> None:
+        """The comparisons with the CPU, and the log of the stage that left them."""
+        self.write("results/tokens-equal-cpu.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        self._log_results("native-high-level")
+
+    def remove_comparisons(self, stage: str = "native-high-level") -> None:
+        """As if the stage had not compared anything."""
+        (self.root / "results/tokens-equal-cpu.jsonl").unlink()
+        self._log_results(stage)
+
+    def _log_results(self, stage: str) -> None:
+        path = self.archive.stage_log(stage)
+        first, *rest = path.read_text().splitlines()
+        kept = [line for line in rest if not line.startswith(OF_RESULTS)]
+        path.write_text(
+            "".join(f"{line}\n" for line in (first, kept[0], *self._lines_of_results(stage), *kept[1:]))
+        )
+
+    def _lines_of_results(self, stage: str) -> list[str]:
+        """What the engine and the suite print of the results that are there."""
+        lines: list[str] = []
+        external = 0
+        for number, row in enumerate(self._rows("kv-offload") if stage == "native-high-level" else [], 1):
+            values = json.loads(row)
+            external += (
+                256 if values["external_cached_tokens"] is None else int(values["external_cached_tokens"])
+            )
+            lines += [
+                *([] if number > 1 else KV_CACHE_SIZE),
+                f"{ENGINE} [block_pool.py:472] Successfully reset prefix cache",
+                f"engine-metrics: after run {number}: local_cache_hit 0 external_kv_transfer {external}",
+                f"row: results/kv-offload.jsonl sha256 {sha256(row)}",
+            ]
+        if stage in ("native-high-level", "engine"):
+            rows = self._rows("tokens-equal-cpu")
+            lines += [f"row: results/tokens-equal-cpu.jsonl sha256 {sha256(row)}" for row in rows]
+        return lines
+
+    def _rows(self, name: str) -> list[str]:
+        path = self.archive.results / f"{name}.jsonl"
+        return path.read_text().splitlines() if path.exists() else []
 
     def change_manifest(self, **changes: object) -> None:
         self.manifest = self.manifest.model_copy(update=changes)
@@ -336,9 +435,19 @@ class OffloadArchive:
 
     def remove_stage(self, name: str, status: StageStatus, reason: str) -> None:
         """As if the stage had not been started."""
-        self.change_stage(name, status=status, reason=reason, exit_code=None)
+        never = {"command": (), "started": None, "seconds": None, "exit_code": None}
+        self.change_stage(name, status=status, reason=reason, **never)
         for path in self.archive.stage_log(name), self.archive.stage_junit(name):
             path.unlink(missing_ok=True)
+
+    def need_two_dies(self) -> str:
+        """As if the engine had been meant for two dies, of which the host has one; returns the stage."""
+        stage = "native-high-level"
+        self.change_stage(stage, settings=SETTINGS | {"tensor_parallel_size": 2}, inputs=None)
+        self.remove_stage(stage, StageStatus.NOT_APPLICABLE, "needs 2 dies, this run has 1")
+        for name in ("results/kv-offload.jsonl", f"stages/{stage}.inputs.json"):
+            (self.root / name).unlink()
+        return stage
 
     def record(self) -> None:
         """What the runner reads of the stages' files into the manifest when they have ended."""
@@ -348,7 +457,13 @@ class OffloadArchive:
                 "after": read_device_state(self.archive.device_after),
             }
         )
-        self.change_manifest(device=device, loaded=read_loaded(self.archive.environment))
+        settings = {name: settings_of(name) for name in STAGES}
+        settings |= {stage.name: stage.settings for stage in self.manifest.stages}
+        self.change_manifest(
+            device=device,
+            loaded=read_loaded(self.archive.environment),
+            changed_settings=changed_settings(read_pipeline(), settings),
+        )
         for stage in self.manifest.stages:
             path = self.archive.stage_inputs(stage.name)
             if path.exists():
@@ -393,13 +508,16 @@ def to_hardware(offload: OffloadArchive) -> None:
         # What the hardware variant of the lock has instead.
         offload.replace(name, "3.11.7", "3.11.6")
         offload.replace(name, "3.2.0", "3.2.1")
+    offload.write_tests("native-high-level", with_cpu=False)
     for path in (offload.root / "environment.json", *(offload.root / "stages").iterdir()):
         text = path.read_text().replace(EMULATED.environment, hardware.environment)
         path.write_text(text.replace(ASCEND, "/usr/local/Ascend"))
     for folder in ("device", "device/after"):
         offload.replace(f"{folder}/npu-smi-info.txt", "25.5.1+emulated ", "25.5.1          ")
     offload.write_cann(CANN_FILES_OF_HARDWARE)
-    (offload.root / "results/tokens-equal-cpu.jsonl").unlink()
+    rows = map(json.loads, (offload.root / "results/kv-offload.jsonl").read_text().splitlines())
+    offload.write_rounds(*(row | {"device_kind": "hardware"} for row in rows))
+    offload.remove_comparisons()
 
 
 Change = Callable[[OffloadArchive], object]

@@ -21,7 +21,7 @@ from npu_assay.evidence.manifest import (
 )
 from npu_assay.evidence.provenance import host_record, project_record
 from npu_assay.pipeline.command import fill_placeholders
-from npu_assay.pipeline.definition import Stage, load_pipeline
+from npu_assay.pipeline.definition import Pipeline, Stage, load_pipeline
 from npu_assay.source.record import SourceRecord
 
 LOCK, PIPELINE = "cann900-vllm018", "kv-offload"
@@ -31,15 +31,19 @@ SECONDS = 20.0
 ARCHIVE, PROJECT = "/home/me/runs/1", "/home/me/npu-assay"
 
 
+def read_pipeline() -> Pipeline:
+    """This checkout's."""
+    return load_pipeline(OWN.pipeline(PIPELINE))[0]
+
+
 def stage_names() -> tuple[str, ...]:
     """Of the pipeline."""
-    return tuple(load_pipeline(OWN.pipeline(PIPELINE))[0].stage_names)
+    return tuple(read_pipeline().stage_names)
 
 
 def settings_of(stage: str) -> dict[str, Setting]:
     """The defaults that the pipeline gives the stage."""
-    pipeline, _ = load_pipeline(OWN.pipeline(PIPELINE))
-    return next(dict(one.settings) for one in pipeline.stage if one.name == stage)
+    return next(dict(one.settings) for one in read_pipeline().stage if one.name == stage)
 
 
 @dataclass(frozen=True)

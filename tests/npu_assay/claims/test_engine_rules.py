@@ -4,7 +4,9 @@ import pytest
 from offload_archive import Change, OffloadArchive, messages
 
 from npu_assay.claims.findings import Result
-from npu_assay.evidence.manifest import PipelineRecord, StageRecord, StageStatus
+from npu_assay.evidence.manifest import PipelineRecord, Setting, StageRecord, StageStatus
+
+SETTINGS: dict[str, Setting] = {"prompt_tokens": 300, "max_tokens": 16}
 
 
 @pytest.fixture
@@ -12,12 +14,10 @@ def engine(offload: OffloadArchive) -> OffloadArchive:
     """An emulated run of the pipeline, made from one of kv-offload."""
     kept = ("cann", "build", "versions-and-paths", "health", "ruff", "health-after")
     stages = [stage for stage in offload.manifest.stages if stage.name in kept]
-    stages.append(StageRecord(name="engine", status=StageStatus.PASS, exit_code=0, settings={}))
+    stages.append(StageRecord(name="engine", status=StageStatus.PASS, exit_code=0, settings=SETTINGS))
     offload.change_manifest(pipeline=PipelineRecord(name="engine", sha256="0" * 64), stages=tuple(stages))
-    for suffix in ("log", "junit.xml"):
-        (offload.root / "stages" / f"native-high-level.{suffix}").rename(
-            offload.root / "stages" / f"engine.{suffix}"
-        )
+    for suffix in ("log", "junit.xml", "inputs.json"):
+        (offload.root / "stages" / f"native-high-level.{suffix}").unlink()
     for name in (
         "compileall.log",
         "vllm-ascend-ut.log",
@@ -29,6 +29,7 @@ def engine(offload: OffloadArchive) -> OffloadArchive:
     ):
         (offload.root / "stages" / name).unlink()
     (offload.root / "results" / "kv-offload.jsonl").unlink()
+    offload.write_tests("engine")
     return offload
 
 
@@ -36,7 +37,7 @@ def test_a_whole_run_passes(engine: OffloadArchive) -> None:
     verdict = engine.verdict()
     assert messages(verdict, Result.FAIL) == []
     assert verdict.result is Result.PASS
-    assert "cpu-tokens/1: prompt of 7 tokens: 2 token ids as on the CPU" in "\n".join(
+    assert "cpu-tokens/2: prompt of 7 tokens: 16 token ids as on the CPU" in "\n".join(
         messages(verdict, Result.PASS)
     )
 
@@ -46,13 +47,13 @@ def test_a_whole_run_passes(engine: OffloadArchive) -> None:
     [
         (
             lambda run: run.replace(
-                "results/tokens-equal-cpu.jsonl", '"npu_token_ids": [5, 6]', '"npu_token_ids": [5]'
+                "results/tokens-equal-cpu.jsonl", '"npu_token_ids": [5, 6, 5', '"npu_token_ids": [5, 7, 5'
             ),
-            "cpu-tokens/1: prompt of 7 tokens: NPU [5], CPU [5, 6]",
+            "cpu-tokens/2: prompt of 7 tokens: NPU [5, 7, 5",
         ),
         (
             lambda run: run.replace("stages/engine.log", "4 passed", "3 passed, 1 failed"),
-            "tests/1: engine: 3 passed",
+            "tests/2: engine: 3 passed",
         ),
         (lambda run: run.replace("stages/engine.log", "/libascendcl.so", "/other.so"), "identity/1: no line"),
         (
@@ -74,7 +75,7 @@ def test_a_fault_fails(engine: OffloadArchive, change: Change, says: str) -> Non
 
 
 def test_without_a_comparison_nothing_is_claimed(engine: OffloadArchive) -> None:
-    (engine.root / "results" / "tokens-equal-cpu.jsonl").unlink()
+    engine.remove_comparisons("engine")
     verdict = engine.verdict()
     assert verdict.result is Result.INCONCLUSIVE
     assert "were not compared" in "\n".join(messages(verdict, Result.INCONCLUSIVE))

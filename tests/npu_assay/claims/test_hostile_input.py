@@ -42,14 +42,14 @@ def lengthen(name: str, size: int):
 
 LONG = {
     "a line of a log": (lengthen("stages/unit.log", GIB), "stages/unit.log: changed"),
-    "ruff's log": (lengthen("stages/ruff.log", GIB), "ruff/1"),
+    "ruff's log": (lengthen("stages/ruff.log", GIB), "ruff/2"),
     "results": (
         lengthen("results/kv-offload.jsonl", GIB),
         "results/kv-offload.jsonl: expected at most 33554432 bytes, found 1073741824",
     ),
     "a row of results": (
         lengthen("results/tokens-equal-cpu.jsonl", 32 << 20),
-        "results/tokens-equal-cpu.jsonl:2: expected a JSON object of at most 1048576 bytes",
+        "results/tokens-equal-cpu.jsonl:4: expected a JSON object of at most 1048576 bytes",
     ),
     "environment.json": (
         lengthen("environment.json", GIB),

@@ -1,6 +1,7 @@
 """A merged archive is judged as one run: by every shard's rules, and by whether the shards are one run's."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -194,7 +195,9 @@ def test_a_changed_byte_in_a_shard_is_found(root, seal_again):
     assert verify(root, Mode.EMULATED).result is Result.PASS
     folder = f"shards/{whose('unit')}-of-2"
     log = root / folder / "stages/unit.log"
-    log.write_text(log.read_text().replace("9 passed", "8 passed"))
+    before = log.read_text()
+    log.write_text(re.sub(r"\b\d+ passed", "1 passed", before))
+    assert log.read_text() != before
     if seal_again:
         Forgery(root).seal()
     verdict = verify(root, Mode.EMULATED)

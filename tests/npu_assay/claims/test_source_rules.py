@@ -3,13 +3,20 @@
 from collections.abc import Callable
 
 import pytest
-from offload_archive import TREE, UNIT_TESTS, OffloadArchive, load_path, messages
+from offload_archive import TREE, OffloadArchive, listing_of, load_path, messages
+from planted_tests import junit
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.evidence.manifest import StageStatus
 
 PATCHED = TREE | {"vllm_ascend/utils.py": "import torch, os"}
+#: Two that pass, and one that skips itself as it is known to.
+UNIT_TESTS = {
+    "tests.ut.test_utils::test_0": "",
+    "tests.ut.test_utils.TestUtils::test_1": "",
+    "tests.ut.test_utils.TestUtils::test_enable_custom_op": '<skipped message="Skip as in CANN 8.5.0."/>',
+}
 PATCHES = {"0001-utils.patch": "the patch", "0002-more.patch": "another"}
 
 
@@ -17,7 +24,8 @@ PATCHES = {"0001-utils.patch": "the patch", "0002-more.patch": "another"}
 def own(offload: OffloadArchive) -> OffloadArchive:
     """A run with --vllm-ascend and two patches."""
     offload.write_tree(PATCHED, PATCHES, base=TREE)
-    offload.write_environment(**{"vllm_ascend/utils.py": PATCHED["vllm_ascend/utils.py"]})
+    offload.write_environment(listing_of(PATCHED))
+    offload.write_unit_tests(UNIT_TESTS)
     return offload
 
 
@@ -40,9 +48,9 @@ def test_the_runs_own_passes(own: OffloadArchive) -> None:
 def test_of_a_link_in_the_package_its_file_is_loaded(own: OffloadArchive) -> None:
     own.write_tree(PATCHED, PATCHES, base=TREE, links={"vllm_ascend/again.py": "utils.py"})
     utils = PATCHED["vllm_ascend/utils.py"]
-    own.write_environment(**{"vllm_ascend/utils.py": utils, "vllm_ascend/again.py": utils})
+    own.write_environment(listing_of(PATCHED), **{"vllm_ascend/again.py": utils})
     assert own.verdict().result is Result.PASS, messages(own.verdict(), Result.FAIL)
-    own.write_environment(**{"vllm_ascend/utils.py": utils, "vllm_ascend/again.py": "other"})
+    own.write_environment(listing_of(PATCHED), **{"vllm_ascend/again.py": "other"})
     assert "source/1: vllm_ascend/again.py: loaded " in "\n".join(messages(own.verdict(), Result.FAIL))
 
 
@@ -86,7 +94,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
         "source/1: 0003-x.patch: not a patch of the manifest",
     ),
     "the wheel's file was loaded": (
-        lambda run: run.write_environment(),
+        lambda run: run.write_environment(listing_of(TREE)),
         "source/1: vllm_ascend/utils.py: loaded ",
     ),
     "a file of the tree was not loaded": (
@@ -94,12 +102,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
         "source/1: vllm_ascend/new.py: loaded missing, the tree's is ",
     ),
     "a file of something else was loaded": (
-        lambda run: run.write_environment(
-            **{
-                "vllm_ascend/utils.py": PATCHED["vllm_ascend/utils.py"],
-                "vllm_ascend/other.py": "",
-            }
-        ),
+        lambda run: run.write_environment(listing_of(PATCHED), **{"vllm_ascend/other.py": ""}),
         "the tree's is not in the tree",
     ),
     "no file is known": (
@@ -129,23 +132,23 @@ FAULTS: dict[str, tuple[Change, str]] = {
     "a test failed": (
         lambda run: run.write(
             "stages/vllm-ascend-ut.junit.xml",
-            UNIT_TESTS.replace('name="test_0"/>', 'name="test_0"><failure/></testcase>'),
+            junit(UNIT_TESTS | {"tests.ut.test_utils::test_0": "<failure/>"}),
         ),
-        "unit-tests/1: vllm-ascend-ut: tests.ut.test_utils::test_0 failed",
+        "unit-tests/2: vllm-ascend-ut: tests.ut.test_utils::test_0 failed",
     ),
     "a test less by JUnit": (
         lambda run: run.replace("stages/vllm-ascend-ut.log", "2 passed", "3 passed"),
-        "unit-tests/1: vllm-ascend-ut: 3 passed, 1 skipped in 0.77s by the log; by JUnit 2 passed, 1 skipped",
+        "unit-tests/2: vllm-ascend-ut: 3 passed, 1 skipped in 0.77s by the log; by JUnit 2 passed, 1 skipped",
     ),
     "no summary": (
         lambda run: run.write("stages/vllm-ascend-ut.log", "package: /x/__init__.py\n"),
-        "unit-tests/1: vllm-ascend-ut: no summary line of pytest in the log",
+        "unit-tests/2: vllm-ascend-ut: no summary line of pytest in the log",
     ),
     "another package was tested": (
         lambda run: run.replace(
             "stages/vllm-ascend-ut.log", load_path("vllm-ascend"), "/tree/vllm_ascend/__init__.py"
         ),
-        "unit-tests/1: vllm-ascend-ut: tested /tree/vllm_ascend/__init__.py, the run's is /home/me/",
+        "unit-tests/2: vllm-ascend-ut: tested /tree/vllm_ascend/__init__.py, the run's is /home/me/",
     ),
 }
 
@@ -159,7 +162,7 @@ def test_each_fault_is_a_failure(own: OffloadArchive, change: Change, says: str)
     assert says in "\n".join(messages(verdict, Result.FAIL))
 
 
-SKIP = '<testcase classname="tests.ut.test_utils" name="test_0"><skipped message="no NPU"/></testcase>'
+SKIP = '<skipped type="pytest.skip" message="no NPU"/>'
 UNKNOWN: dict[str, tuple[Change, str]] = {
     "csrc differs": (
         lambda run: run.write_tree(
@@ -174,15 +177,8 @@ UNKNOWN: dict[str, tuple[Change, str]] = {
         "source/1: csrc/new.cpp differs from the lock's own",
     ),
     "an unknown skip": (
-        lambda run: (
-            run.replace(
-                "stages/vllm-ascend-ut.junit.xml",
-                '<testcase classname="tests.ut.test_utils" name="test_0"/>',
-                SKIP,
-            ),
-            run.replace("stages/vllm-ascend-ut.log", "2 passed, 1 skipped", "1 passed, 2 skipped"),
-        ),
-        "unit-tests/1: vllm-ascend-ut: tests.ut.test_utils::test_0 skipped, not known to be: no NPU",
+        lambda run: run.write_unit_tests(UNIT_TESTS | {"tests.ut.test_utils::test_0": SKIP}),
+        "unit-tests/2: vllm-ascend-ut: tests.ut.test_utils::test_0 skipped, not known to be: no NPU",
     ),
     "a file of tests was left out": (
         lambda run: run.write_tree(
@@ -190,7 +186,7 @@ UNKNOWN: dict[str, tuple[Change, str]] = {
             PATCHES,
             base=TREE,
         ),
-        "unit-tests/1: vllm-ascend-ut: no test of tests/ut/test_new.py was run",
+        "unit-tests/2: vllm-ascend-ut: no tests of tests/ut/test_new.py were run",
     ),
 }
 
@@ -224,7 +220,7 @@ def test_a_wheel_brings_no_tests(own: OffloadArchive) -> None:
     own.change_stage("vllm-ascend-ut", status=StageStatus.INCONCLUSIVE, exit_code=3)
     verdict = own.verdict()
     assert verdict.result is Result.INCONCLUSIVE, messages(verdict, Result.FAIL)
-    assert "unit-tests/1: vllm-ascend-ut: the tree has no tests/ut/" in "\n".join(
+    assert "unit-tests/2: vllm-ascend-ut: the tree has no tests/ut/" in "\n".join(
         messages(verdict, Result.INCONCLUSIVE)
     )
 

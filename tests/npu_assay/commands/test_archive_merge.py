@@ -1,6 +1,10 @@
 """`npu-assay archive merge`, and what the other commands make of a merged archive."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner, Result
@@ -9,6 +13,7 @@ from planted_shards import plant_shards, whose
 from npu_assay.cli import cli
 from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import StageStatus
+from npu_assay.evidence.merged import merge as merge_module
 from npu_assay.report.derived import derive
 
 
@@ -109,3 +114,34 @@ def test_a_folder_that_is_no_archive_is_named(shards, tmp_path):
     refused = assay("archive", "merge", shards[0].root, tmp_path / "other", "--out", tmp_path / "bad")
     assert str(refused.exception).startswith(f"{tmp_path}/other: no manifest.json, so no run archive")
     assert not (tmp_path / "bad").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk; a failure is tested for all")
+def test_a_full_disk_is_exit_4_and_leaves_nothing(shards, tmp_path):
+    words = ["archive", "merge", *(str(shard.root) for shard in shards), "--out"]
+    assert assay(*words, tmp_path / "good").exit_code == 0
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], check=True)
+    try:
+        command = [sys.executable, "-m", "npu_assay", *words, str(disk / "merged")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 4
+        assert "No space left on device" in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert list(disk.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_ctrl_c_leaves_nothing(shards, tmp_path, monkeypatch):
+    words = ["archive", "merge", *(str(shard.root) for shard in shards), "--out"]
+    assert assay(*words, tmp_path / "good").exit_code == 0
+    before = sorted(tmp_path.iterdir())
+
+    def stopped(*arguments: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(merge_module, "seal", stopped)
+    assay(*words, tmp_path / "bad")
+    assert sorted(tmp_path.iterdir()) == before

@@ -318,6 +318,28 @@ def test_the_archive_has_the_bytes_that_the_run_was_made_from(assay):
     assert manifest.environment.lock_sha256 == hashlib.sha256(lock).hexdigest()
 
 
+def test_nobody_else_writes_to_the_archive_of_a_run_or_judges_it(assay):
+    (assay.folder / "demo.toml").write_text(
+        'name = "demo"\n'
+        + "".join(
+            f'[[stage]]\nname = "{name}"\ncommand = ["{{assay}}", {words}, "{{archive}}"]\ntimeout = 60\n'
+            for name, words in (("sums", '"archive", "sums"'), ("verify", '"verify"'))
+        )
+    )
+    assert assay.run() == 1
+    for stage in "sums", "verify":
+        log = (assay.out / f"stages/{stage}.log").read_text()
+        assert log.startswith(f"npu-assay: {assay.out}: ")
+        assert "another npu-assay" in log
+        assert read_manifest(assay.out / "manifest.json").stage(stage).exit_code == 2
+    sys.argv = ["npu-assay", "archive", "sums", str(assay.out)]  # the run has ended
+    from npu_assay.cli import main
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+
+
 def test_a_setting_reaches_the_manifest(assay):
     assert assay.run("--set", "one.rounds=5") == 0
     assert read_manifest(assay.out / "manifest.json").stage("one").settings == {"rounds": 5}

@@ -6,7 +6,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 from click.testing import CliRunner, Result
-from offload_archive import Change, OffloadArchive, device_of, pytest_junit
+from offload_archive import IDENTITY, Change, OffloadArchive, comparison, device_of
+from planted_shards import merged, plant_shards, whose
+from planted_tests import junit, names_of_tests
 
 from npu_assay import schemas
 from npu_assay.commands.compare import compare
@@ -68,18 +70,23 @@ def fail_unit(archive: OffloadArchive) -> None:
     archive.change_stage("unit", status=StageStatus.FAIL, reason="exit code 1", exit_code=1)
 
 
+UNIT = names_of_tests("unit")
+
+
 def lose_a_test(archive: OffloadArchive) -> None:
-    archive.write("stages/unit.junit.xml", pytest_junit(*[""] * 8))
+    archive.write("stages/unit.junit.xml", junit(dict.fromkeys(UNIT[:-1], "")))
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (fail_unit, "stage unit: pass in A, fail in B"),
-        (lose_a_test, "stage unit: 1 tests lost, first t::test_8: passed in A, not there in B"),
+        (lose_a_test, f"stage unit: 1 test lost, first {UNIT[-1]}: passed in A, not there in B"),
         (
-            lambda archive: archive.replace("results/tokens-equal-cpu.jsonl", "[5, 6], ", "[5, 7], "),
-            "tokens of tokens-equal-cpu, NPU: 1 of 1 answers differ",
+            lambda archive: archive.write_comparisons(
+                *(comparison(length, npu_token_ids=[5] * 16) for length in (1, 7)), comparison(300)
+            ),
+            "tokens of tokens-equal-cpu, NPU: 2 of 3 answers differ",
         ),
     ],
 )
@@ -154,7 +161,7 @@ def test_emulated_against_hardware_is_refused_even_if_relabelled(pair):
         archive.seal()
     # The logs still say that b was emulated, too.
     assert "refused" not in run(a.root, b.root).output
-    b.replace("stages/versions-and-paths.log", "EMULATED CANN 9.0.0 (emucann)", "hardware B250")
+    b.replace("stages/versions-and-paths.log", IDENTITY, "hardware B250")
     b.seal()
     assert "refused: CANN that was loaded" in run(a.root, b.root).output
 
@@ -196,8 +203,8 @@ def test_a_baseline_is_never_written_over_another_file(pair, tmp_path):
         ('"schema_version": 1', '"schema_version": 2', "schema_version: Input should be 1"),
         ('"emulated"', '"extra": 1, "emulated"', "extra: Extra inputs are not permitted"),
         ('"sums_sha256": "', '"sums_sha256": "x', "sums_sha256: String should match pattern"),
-        ("{", "", "Invalid JSON"),
-        ("{", "[" * 100_000, "Invalid JSON"),
+        ("{", "", "not JSON"),
+        ("{", "[" * 100_000, "nested too deep"),
     ],
 )
 def test_a_baseline_of_another_form_is_exit_2(pair, tmp_path, old, new, problem):
@@ -233,7 +240,6 @@ def drop(name: str) -> Change:
     [
         (drop("SHA256SUMS"), "SHA256SUMS: missing"),
         (drop("manifest.json"), "no manifest.json"),
-        (lambda archive: (archive.root / "merged.json").write_text("{}"), "a merged archive; compare"),
     ],
 )
 def test_what_is_no_archive_is_exit_2(pair, change: Change, problem: str):
@@ -267,7 +273,7 @@ def test_json_is_valid_and_nothing_else_is(pair):
     validator = jsonschema.Draft202012Validator(schema)
     validator.validate(printed)
     (unit,) = (stage for stage in printed["stages"] if stage["name"] == "unit")
-    assert (unit["change"], unit["tests_a"], unit["tests_b"]) == ("broken", 9, 8)
+    assert (unit["change"], unit["tests_a"], unit["tests_b"]) == ("broken", len(UNIT), len(UNIT) - 1)
     with pytest.raises(jsonschema.ValidationError, match="'extra' was unexpected"):
         validator.validate(printed | {"extra": 1})
 
@@ -287,3 +293,48 @@ def test_markdown_has_the_same_words_and_lets_no_archive_speak_markdown(pair):
     for sign in ("<", "@", "\x1b", "**", "[a]", "\n# d", "| x |"):
         assert sign not in printed
     assert "\x1b" not in run(a.root, b.root).output
+
+
+def test_a_merged_archive_is_as_a_run_of_its_shards(pair, tmp_path):
+    whole, _ = pair
+    shards = plant_shards(tmp_path / "shards")
+    ended = run(whole.root, merged(shards, tmp_path / "merged"))
+    assert ended.exit_code == 0
+    for stage in whole.manifest.stages:
+        assert f"\n{stage.name} " in ended.output
+    assert " left out" not in ended.output
+    assert "kv-offload native, cold       3       0 " in ended.output
+    assert run(tmp_path / "merged", whole.root).exit_code == 0
+    # One test less, in the shard that ran the stage.
+    shard = shards[whose("native-transfer") - 1]
+    shard.write("stages/native-transfer.junit.xml", junit({}))
+    shard.seal()
+    ended = run(whole.root, merged(shards, tmp_path / "worse"))
+    assert ended.exit_code == 1
+    assert "native-transfer: " in ended.output
+    assert " lost, first t::test_1: passed in A, not there in B" in ended.output
+
+
+def test_a_shard_that_is_not_as_its_checksums_say_is_exit_1(pair, tmp_path):
+    whole, _ = pair
+    root = merged(plant_shards(tmp_path / "shards"), tmp_path / "merged")
+    assert run(root, whole.root).exit_code == 0
+    (root / "shards/2-of-2/environment.json").write_text("{}")
+    ended = run(root, whole.root)
+    assert isinstance(ended.exception, AssayError)
+    assert "shards/2-of-2/environment.json: changed" in str(ended.exception)
+
+
+def fail_in(shard: OffloadArchive) -> None:
+    shard.change_stage("cann", status=StageStatus.FAIL, reason="exit code 1", exit_code=1)
+    shard.seal()
+
+
+def test_of_a_stage_that_each_shard_runs_the_worst_counts(pair, tmp_path):
+    whole, _ = pair
+    shards = plant_shards(tmp_path / "shards")
+    assert run(whole.root, merged(shards, tmp_path / "good")).exit_code == 0
+    fail_in(shards[1])
+    ended = run(whole.root, merged(shards, tmp_path / "worse"))
+    assert "stage cann: pass in A, fail in B" in ended.output
+    assert ended.exit_code == 1

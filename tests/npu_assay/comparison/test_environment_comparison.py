@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from offload_archive import IDENTITY, SETTINGS, to_hardware
 
 from npu_assay.claims.case import Case, Mode
-from npu_assay.comparison.environment import against_performance, compare_environments, read_facts
+from npu_assay.comparison.environment import against_performance, compare_environments
+from npu_assay.comparison.facts import read_facts
 from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import FileRecord, ModelRecord
 from npu_assay.source.record import PatchRecord
@@ -39,7 +41,7 @@ def test_a_run_is_as_it_is(offload):
 
 
 def setting(run, **values):
-    run.change_stage("native-high-level", settings={"rounds": 3, "prompt_tokens": 300} | values)
+    run.change_stage("native-high-level", settings=SETTINGS | values)
 
 
 def environment(run, **changes):
@@ -134,23 +136,10 @@ def test_a_plug_in_with_other_content_is_another_one(offload, key, differs):
     assert bool(found.differences) is differs
 
 
-def hardware(run):
-    """Whatever the manifest still says: one sign of emulation is enough, so all of them have to go."""
-    run.change_manifest(device=run.manifest.device.model_copy(update={"kind": "hardware"}))
-    run.replace(
-        "stages/versions-and-paths.log", "EMULATED CANN 9.0.0 (emucann)", "hardware V100R001C10SPC001B250"
-    )
-    run.replace("environment.json", "EMULATED CANN 9.0.0 (emucann)", "hardware V100R001C10SPC001B250")
-    for folder in ("device", "device/after"):
-        run.replace(f"{folder}/npu-smi-info.txt", ".EMULATED", "")
-    for path in (run.root / "cann").rglob("*.*"):
-        path.write_text(path.read_text().replace("EMULATED", "B250").replace("emulated", "x"))
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (hardware, "kind: emulated in A, hardware in B"),
+        (to_hardware, "kind: emulated in A, hardware in B"),
         (
             lambda run: environment(run, builds=run.manifest.environment.builds | {"cann": "B250"}),
             "cann build: EMULATED in A, B250 in B",
@@ -158,8 +147,8 @@ def hardware(run):
         (lambda run: version(run, cann="8.5.1"), "cann: 9.0.0 in A, 8.5.1 in B"),
         (lambda run: version(run, nnal="8.5.1"), "nnal: 9.0.0 in A, 8.5.1 in B"),
         (
-            lambda run: run.replace("stages/versions-and-paths.log", "CANN 9.0.0 (", "CANN 9.0.1 ("),
-            "CANN that was loaded: EMULATED CANN 9.0.0 (emucann) in A, EMULATED CANN 9.0.1 (emucann) in B",
+            lambda run: run.replace("stages/versions-and-paths.log", IDENTITY, "EMULATED 0.2.0"),
+            f"CANN that was loaded: {IDENTITY} in A, EMULATED 0.2.0 in B",
         ),
         (
             lambda run: run.replace("stages/versions-and-paths.log", "cann-identity", "nothing"),
@@ -177,3 +166,37 @@ def test_a_file_of_another_form_is_an_error(offload):
     offload.write("environment.json", '{"packages": [{"name": "torch"}]}')
     with pytest.raises(UsageError, match=r"environment\.json: expected packages with name, version and path"):
         facts(offload)
+
+
+def inputs(run, model="3" * 64, rows=3):
+    values = {
+        "schema_version": 1,
+        "models": [{"name": "tiny", "files": {"model.safetensors": {"sha256": model, "size": 9}}}],
+        "datasets": [
+            {"name": "prompts", "source": "made", "revision": "0", "rows": rows, "sha256": f"{rows:064x}"}
+        ],
+    }
+    run.write("stages/native-high-level.inputs.json", json.dumps(values))
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (lambda run: inputs(run), ()),
+        (lambda run: inputs(run, model="4" * 64), ("the model",)),
+        (lambda run: inputs(run, rows=4), ("the data",)),
+    ],
+)
+def test_what_a_stage_read_is_compared(offload, change, cause):
+    inputs(offload)
+    found, _ = compared(offload, change)
+    assert found.causes == cause
+
+
+def test_what_a_stage_did_not_find_out_is_no_difference(offload):
+    def leave_out(run):
+        run.change_stage("native-high-level", inputs=None)
+        (run.root / "stages/native-high-level.inputs.json").unlink()
+
+    found, _ = compared(offload, leave_out)
+    assert (found.causes, found.unknown) == ((), ("native-high-level",))

@@ -3,8 +3,8 @@
 import pytest
 
 from npu_assay.comparison.stages import StageChange, StageFacts, compare_stages
-from npu_assay.evidence.junit import Outcome
 from npu_assay.evidence.manifest import StageStatus
+from npu_assay.evidence.pytest_junit import Outcome
 
 TESTS = {"test_a": Outcome.PASSED, "test_b": Outcome.PASSED, "test_c": Outcome.XFAILED}
 
@@ -76,7 +76,7 @@ def test_a_test_that_did_not_pass_before_is_not_lost_but_a_missing_one_is():
     assert found.lost_tests == ()
     (found,) = compare([stage("fail", before)], [stage("fail", TESTS)])
     (line,) = found.regressions
-    assert line == "stage unit: 1 tests lost, first test_d: failed in A, not there in B"
+    assert line == "stage unit: 1 test lost, first test_d: failed in A, not there in B"
 
 
 def test_new_tests_are_counted():

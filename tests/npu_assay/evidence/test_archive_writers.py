@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from processes import in_a_process
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.commands.archive import archive as archive_command
+from npu_assay.commands.report import report as report_command
 from npu_assay.commands.verify import verify as verify_command
 from npu_assay.errors import AssayError, UsageError
 from npu_assay.evidence import atomic
 from npu_assay.evidence.archive import Archive, check, create_archive, reading, seal, writing
 from npu_assay.evidence.atomic import write_atomically
-from npu_assay.report.derived import derive, judge
+from npu_assay.report.derived import DERIVED, derive, judge
 
 HOLD = """
 import sys
@@ -61,7 +63,7 @@ def exit_of(command, *arguments: str) -> tuple[int, str]:
 def test_who_writes_has_the_archive_for_himself(archive):
     root = str(archive.root)
     commands = [(verify_command, (root, "--mode", "emulated")), (archive_command, ("check", root))]
-    commands.append((archive_command, ("sums", root)))
+    commands += [(archive_command, ("sums", root)), (report_command, (root,))]
     for command, arguments in commands:
         assert exit_of(command, *arguments)[0] == 0
     before = archive.sums.read_bytes()
@@ -113,6 +115,16 @@ def test_two_runs_cannot_have_one_folder(tmp_path):
         assert len(list((root / "results").iterdir())) == codes.count(0)
 
 
+def test_a_folder_that_is_no_archive_keeps_whatever_it_has(tmp_path):
+    mine = tmp_path / ".manifest.json.a1b2c3d4.tmp"
+    mine.touch()
+    assert exit_of(archive_command, "sums", str(tmp_path))[0] == 2
+    assert mine.exists()
+    (tmp_path / "manifest.json").write_text("{}")
+    assert exit_of(archive_command, "sums", str(tmp_path))[0] == 0
+    assert not mine.exists()
+
+
 def test_a_folder_that_cannot_be_locked_is_still_judged(archive, monkeypatch):
     def no_locks(descriptor: int, operation: int) -> None:
         raise OSError(37, "No locks available")
@@ -143,21 +155,22 @@ class Killed:
         monkeypatch.setattr(owner, name, stepping)
 
 
-def in_a_process(work) -> int:
-    """Run it in a fork of this process; returns its exit code, negative when a signal ended it."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+#: What is written, in this order, in four steps each; the third is the rename.
+WRITTEN = ("manifest.json", "SHA256SUMS", *(derived.name for derived in DERIVED))
 
 
-@pytest.mark.parametrize("sealed_before", [False, True], ids=["the first time", "again"])
-def test_a_writer_that_is_killed_leaves_nothing_that_verifies(offload, sealed_before):
-    """At every step of manifest, checksums and statement; a log has changed since the last seal, if any."""
+def steps_to(name: str) -> int:
+    """After how many steps that file is in its place."""
+    return WRITTEN.index(name) * 4 + 3
+
+
+@pytest.mark.parametrize(
+    ("sealed_before", "verifies_after"),
+    [(False, steps_to("statement.intoto.json")), (True, steps_to(WRITTEN[-1]))],
+    ids=["the first time", "again, when a log has changed since"],
+)
+def test_a_writer_that_is_killed_leaves_nothing_that_verifies(offload, sealed_before, verifies_after):
+    """At every step. Reports may be missing, but not be those of the log before."""
 
     def work(at: int) -> None:
         monkeypatch, killed = pytest.MonkeyPatch(), Killed(at)
@@ -170,26 +183,20 @@ def test_a_writer_that_is_killed_leaves_nothing_that_verifies(offload, sealed_be
 
     if sealed_before:
         offload.derive()
-        assert judge(offload.root, Mode.EMULATED).result is Result.PASS
-    ends = []
-    while not ends or ends[-1] != 0:
-        ends.append(in_a_process(lambda: work(len(ends))))
-        assert ends[-1] in (0, -signal.SIGKILL)
+        assert judge(offload.root, Mode.EMULATED, offload.checkout).result is Result.PASS
+    steps = len(WRITTEN) * 4
+    for at in range(steps + 1):
+        assert in_a_process(lambda at=at: work(at)) == (0 if at == steps else -signal.SIGKILL)
         try:
-            result = judge(offload.root, Mode.EMULATED).result
+            result = judge(offload.root, Mode.EMULATED, offload.checkout).result
         except UsageError:
             result = Result.FAIL
-        statement_replaced = ends[-1] == 0 or len(ends) == WRITES * 4
-        assert (result is Result.PASS) == statement_replaced, f"killed at step {len(ends) - 1}"
+        whole = at >= verifies_after and not list(offload.root.glob(".*.tmp"))
+        assert (result is Result.PASS) == whole, f"killed before step {at}"
         if not sealed_before:
-            for name in ("manifest.json", "SHA256SUMS", "statement.intoto.json"):
-                (offload.root / name).unlink(missing_ok=True)
-    assert len(ends) == WRITES * 4 + 1
+            for path in (*offload.root.glob(".*"), *map(offload.root.joinpath, WRITTEN)):
+                path.unlink(missing_ok=True)
     assert list(offload.root.glob(".*")) == [], "what the killed ones left half-written is gone"
-
-
-#: manifest.json, SHA256SUMS, statement.intoto.json; four steps each.
-WRITES = 3
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):

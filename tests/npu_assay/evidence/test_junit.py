@@ -6,7 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.junit import Outcome, ReportCase, read_pytest_junit, render_junit
+from npu_assay.evidence.junit import ReportCase, render_junit
+from npu_assay.evidence.pytest_junit import Outcome, read_pytest_junit
 
 TESTS = """
 import pytest
@@ -43,7 +44,7 @@ def test_reads_what_pytest_really_writes(tmp_path):
         capture_output=True,
         check=False,
     )
-    assert {case.name: case.outcome for case in read_pytest_junit(report)} == {
+    assert {case.name: case.outcome for case in read_pytest_junit(report).tests} == {
         "test_it::test_good": Outcome.PASSED,
         "test_it::test_bad": Outcome.FAILED,
         "test_it::test_skip": Outcome.SKIPPED,
@@ -59,7 +60,7 @@ def test_reads_what_pytest_really_writes(tmp_path):
 def test_refuses_what_is_no_junit(tmp_path, content, message):
     path = tmp_path / "report.xml"
     path.write_text("<testsuites/>")
-    assert read_pytest_junit(path) == []
+    assert read_pytest_junit(path).tests == ()
     path.write_text(content)
     with pytest.raises(UsageError, match=message):
         read_pytest_junit(path)

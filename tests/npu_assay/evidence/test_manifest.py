@@ -5,12 +5,34 @@ from datetime import UTC, datetime
 
 import jsonschema
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 from offload_archive import OffloadArchive
 from pydantic import ValidationError
 
 from npu_assay.errors import UsageError
-from npu_assay.evidence.manifest import StageRecord, StageStatus, read_manifest
+from npu_assay.evidence.manifest import Manifest, StageRecord, StageStatus, read_manifest
+from npu_assay.evidence.strict_json import parse_strictly
+from npu_assay.printable import printable
 from npu_assay.schemas import schema_file
+
+#: What is put into a manifest, beside any bytes.
+PIECES = (
+    b'"',
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b":",
+    b"null",
+    b"1e999",
+    b"NaN",
+    b'"x": 1,',
+    b"\\u0000",
+    b"-",
+    b"\x00",
+)
 
 
 @pytest.fixture
@@ -94,6 +116,32 @@ def test_bytes_that_are_refused(offload, old, new, message):
     offload.archive.manifest.write_bytes(text.replace(old, new, 1).encode("utf-8", "surrogateescape"))
     with pytest.raises(UsageError, match=message):
         read_manifest(offload.archive.manifest)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    edits=st.lists(
+        st.tuples(st.integers(0, 9000), st.sampled_from(PIECES) | st.binary(max_size=3), st.integers(0, 9)),
+        min_size=1,
+        max_size=3,
+    )
+)
+@example(edits=[(1, b'"\\ud800\\n": 1, "\\ud800\\n": 1,', 0)])
+@example(edits=[(1, b'"a\nb": 1,', 0)])
+@example(edits=[(1, b'"a\\nb": 1,', 0)])
+def test_whatever_bytes_come_the_error_is_one_line(offload, edits):
+    good = offload.archive.manifest.read_bytes()
+    assert parse_strictly(good, "manifest.json", Manifest)
+    for position, piece, length in edits:
+        good = good[:position] + piece + good[position + length :]
+    try:
+        parse_strictly(good, "manifest.json", Manifest)
+    except UsageError as error:
+        said = str(error)
+    else:
+        return
+    assert said.startswith("manifest.json")
+    assert said == printable(said)
 
 
 def test_a_manifest_is_valid_by_its_schema_and_one_with_anything_more_is_not(offload):

@@ -13,9 +13,9 @@ import pytest
 from npu_assay.errors import UnusableError
 from npu_assay.evidence.archive import Archive, check, create_archive
 from npu_assay.evidence.jsonlines import read_rows
-from npu_assay.evidence.junit import read_pytest_junit
 from npu_assay.evidence.manifest import ModelRecord, ProjectRecord, read_manifest
 from npu_assay.evidence.manifest import StageStatus as S
+from npu_assay.evidence.pytest_junit import read_pytest_junit
 from npu_assay.pipeline import runner
 
 
@@ -56,7 +56,7 @@ def test_a_run_leaves_a_sealed_archive(running):
     assert written["schema_version"] == 1
     assert written["device"]["dies"][0]["logical_id"] == 0
     assert written["started"].endswith("Z")
-    assert [case.name for case in read_pytest_junit(running.archive.junit)] == ["demo (EMULATED)::one"]
+    assert [case.name for case in read_pytest_junit(running.archive.junit).tests] == ["demo (EMULATED)::one"]
 
 
 def test_a_stage_gets_what_the_architecture_promises(running):

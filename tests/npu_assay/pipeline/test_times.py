@@ -3,12 +3,15 @@
 import tomllib
 
 import pytest
+from planted_shards import merged, plant_shards
 from small_pipelines import Running
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.manifest import DeviceRecord, Manifest, ModelRecord, StageStatus
+from npu_assay.pipeline import times as times_module
 from npu_assay.pipeline.definition import load_pipeline
 from npu_assay.pipeline.times import main, measured_seconds, with_seconds, write_times
+from npu_assay.project import PIPELINES
 
 FILE = """\
 # What it is about.
@@ -99,6 +102,21 @@ def test_emulated_and_real_times_are_not_mixed(ran, tmp_path):
         write_times([ran, hardware], tmp_path)
     with pytest.raises(UsageError, match="found none"):
         write_times([], tmp_path)
+
+
+def test_the_script_takes_archives_of_runs_and_merged_ones(tmp_path, monkeypatch, capsys):
+    (tmp_path / "ci").mkdir()
+    file = tmp_path / "ci/kv-offload.toml"
+    file.write_text((PIPELINES / "kv-offload.toml").read_text())
+    monkeypatch.setattr(times_module, "PIPELINES", tmp_path / "ci")
+    shards = plant_shards(tmp_path)
+    for shard in shards:
+        shard.change_stage("native-transfer", seconds=20.0)
+        shard.seal()
+    assert main([str(merged(shards, tmp_path / "merged"))]) == 0
+    assert "kv-offload: native-transfer: " in capsys.readouterr().out
+    by_name = {stage.name: stage for stage in load_pipeline(file)[0].stage}
+    assert by_name["native-transfer"].seconds == 22.0
 
 
 def test_the_script_names_what_is_no_archive(tmp_path, capsys):

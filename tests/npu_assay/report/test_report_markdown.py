@@ -38,10 +38,10 @@ def test_the_verdict_comes_first_and_then_what_it_stands_on(offload):
         *("## What was run", "## Stages", "## Findings"),
         *("## Rounds of offloading", "## Tests", "## Versions"),
     ]
-    assert "- Device: `emulated: 1 die`" in said
-    assert "| `1` | `native` | `300` | `0` | `256` | `yes` | `0.700 s` | `0.500 s` | `4 identical` |" in said
+    assert "- Device: `emulated: 1 die (910B3)`" in said
+    assert "| `1` | `native` | `300` | `0` | `256` | `yes` | `0.700 s` | `0.500 s` | `16 identical` |" in said
     assert "| native-high-level | 4 | 0 | 0 | 0 | 0 |" in said
-    assert "| `torch` | `2.9.0` |  |  |" in said
+    assert "| `torch` | `2.9.0` | `2.9.0+cpu` | `torch/__init__.py` |" in said
 
 
 def test_what_failed_stands_at_the_top_and_shows_the_lines_it_is_about(offload):
@@ -75,16 +75,17 @@ def test_a_round_is_shown_as_its_row_has_it(offload, changes, cells):
 
 
 @pytest.mark.parametrize(
-    ("tokens_", "words"),
+    ("cold", "external", "words"),
     [
-        ([1, 7, 7, 5], "4 identical"),
-        ([1, 7, 8, 5], "differ, from token 3 on"),
-        ([1, 7], "differ, one is longer"),
-        (None, "missing"),
+        ([1, 7, 7, 5], [1, 7, 7, 5], "4 identical"),
+        ([1, 7, 7, 5], [1, 7, 8, 5], "differ, from token 3 on"),
+        ([1, 7, 7, 5], [1, 7], "differ, one is longer"),
+        ([], [], "none"),
+        ([1, 7, 7, 5], None, "missing"),
     ],
 )
-def test_the_tokens_of_both_runs_are_compared(offload, tokens_, words):
-    offload.write_rounds(round_row(1, external_token_ids=tokens_))
+def test_the_tokens_of_both_runs_are_compared(offload, cold, external, words):
+    offload.write_rounds(round_row(1, cold_token_ids=cold, external_token_ids=external))
     offload.derive()
     assert any(line.endswith(f"| `{words}` |") for line in lines(offload))
 

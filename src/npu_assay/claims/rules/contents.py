@@ -8,11 +8,11 @@ from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
 from npu_assay.evidence.archive import UNSEALED
 from npu_assay.evidence.cann_files import LISTING, Role
+from npu_assay.evidence.contents import contents_of
 
 _SHOWN = 20
 #: What stands in an archive whichever stages were run; `source/` and `device/` are other rooms' layouts.
 _EVERY_RUN = (
-    *(re.escape(name) for name in sorted(UNSEALED)),
     r"manifest\.json",
     r"junit\.xml",
     r"environment\.json",
@@ -38,11 +38,8 @@ class ContentsRule(Rule):
     def check(self, case: Case) -> Iterator[Finding]:
         stages = [stage.name for stage in case.manifest.stages]
         known = re.compile("|".join([*_EVERY_RUN, *_of_stages(stages), *map(re.escape, self._results)]))
-        names = sorted(
-            path.relative_to(case.archive.root).as_posix()
-            for path in case.archive.root.rglob("*")
-            if not path.is_dir()
-        )
+        # Whether it is derived files that are there must not change what is derived.
+        names = sorted(contents_of(case.archive.root).names - UNSEALED)
         strays = [name for name in names if not known.fullmatch(name)]
         for name in strays[:_SHOWN]:
             yield self.failed("no stage of this run leaves such a file", Evidence(name))

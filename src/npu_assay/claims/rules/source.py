@@ -36,7 +36,7 @@ class SourceRule(Rule):
             yield self.passed(f"vllm-ascend {record.version} from {record.given}", _MANIFEST, _RECORD)
         else:
             yield self.failed("source.json is not what manifest.json says", _MANIFEST, _RECORD)
-        listing = read_listing(case.archive.source.listing)
+        listing = case.listing
         yield self._tree(case, listing)
         yield from self._patches(case)
         yield from self._native(case, listing)

@@ -34,6 +34,8 @@ class StagesRule(Rule):
         match record.status:
             case StageStatus.PASS if record.exit_code != 0:
                 return self.failed(f"{message}, but its exit code is {record.exit_code}", _MANIFEST)
+            case StageStatus.PASS if record.reason:
+                return self.failed(f"{message}; a stage that passed has no reason", _MANIFEST)
             case StageStatus.PASS if not log_exists:
                 return self.failed(f"{message}, but it left no log", _MANIFEST)
             case StageStatus.PASS:

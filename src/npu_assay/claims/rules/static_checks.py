@@ -3,37 +3,39 @@
 from collections.abc import Iterator
 
 from npu_assay.claims.case import Case
-from npu_assay.claims.findings import Finding
+from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
 
 
 class RuffRule(Rule):
-    """ruff looked at files and found nothing wrong in them."""
+    """ruff looked at files and found nothing wrong in them: its log is what it prints then, and nothing else.
+
+    Warnings come before that line. One of them is "No Python files found", with the same line and exit code 0
+    after it: so whatever else stands in the log is no clean run.
+    """
 
     name = "ruff"
-    version = 1
+    version = 2
     stage = "ruff"
     _GOOD = "All checks passed!"
-    #: ruff says this, then "All checks passed!", and exits 0.
-    _VACUOUS = "No Python files found"
 
     def check(self, case: Case) -> Iterator[Finding]:
         if not case.was_run(self.stage):
             yield self.stage_not_run(self.stage)
             return
-        vacuous = next(case.log_lines(self.stage, self._VACUOUS), None)
-        last = None
+        good = False
         for line in case.log_lines(self.stage):
-            last = line if line.text.strip() else last
-        if vacuous is not None:
-            yield self.failed(f"ruff checked nothing: {vacuous.text!r}", vacuous.evidence)
-        elif last is None or last.text.strip() != self._GOOD:
-            found = "" if last is None else last.text
-            yield self.failed(
-                f"expected the log to end in {self._GOOD!r}, found {found!r}", case.log_of(self.stage)
-            )
+            if line.text == self._GOOD and not good:
+                good = True
+            else:
+                yield self.failed(
+                    f"expected {self._GOOD!r} once and nothing else, found {line.text!r}", line.evidence
+                )
+                return
+        if good:
+            yield self.passed(self._GOOD, Evidence(str(case.log_of(self.stage)), 1))
         else:
-            yield self.passed(self._GOOD, last.evidence)
+            yield self.failed(f"expected {self._GOOD!r}, found nothing", case.log_of(self.stage))
 
 
 class CompileallRule(Rule):

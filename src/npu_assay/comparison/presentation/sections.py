@@ -13,6 +13,8 @@ from npu_assay.printable import printable
 #: Tests and prompts that are named; JSON has them all.
 _NAMED = 5
 _GIB = 1 << 30
+#: Characters of a value; JSON has it whole.
+_WIDEST = 60
 #: Of a file or a commit; JSON has them whole.
 _HASH = re.compile(r"\b[0-9a-f]{40,64}\b")
 
@@ -60,12 +62,16 @@ def _environment(comparison: Comparison) -> Section:
     rows = tuple(
         (str(one.group), printable(one.name), _value(one.a), _value(one.b)) for one in found.differences
     )
-    remark = f"{found.same} recorded facts are the same; {found.attribution}"
-    return Section("Environment", ("what", "", "A", "B") if rows else (), rows, (printable(remark),))
+    remarks = [printable(f"{found.same} recorded facts are the same; {found.attribution}")]
+    remarks += [f"what {stage} found out is known of one side only" for stage in found.unknown]
+    return Section("Environment", ("what", "", "A", "B") if rows else (), rows, tuple(remarks))
 
 
 def _value(value: str | None) -> str:
-    return "-" if value is None else _HASH.sub(lambda found: f"{found[0][:16]}...", printable(value))
+    if value is None:
+        return "-"
+    text = _HASH.sub(lambda found: f"{found[0][:16]}...", printable(value))
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
 
 
 def _stages(comparison: Comparison) -> Section:
@@ -94,7 +100,7 @@ def _about_tests(stage: StageComparison) -> Iterator[str]:
     if (more := len(stage.lost_tests) - _NAMED) > 0:
         yield f"{stage.name}: and {more} more"
     if stage.new_tests:
-        yield f"{stage.name}: {stage.new_tests} new tests in B"
+        yield f"{stage.name}: {stage.new_tests} new test{'s' * (stage.new_tests > 1)} in B"
 
 
 def _seconds(seconds: float | None) -> str:

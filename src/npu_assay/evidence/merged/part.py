@@ -8,8 +8,12 @@ from pathlib import Path
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, open_archive
+from npu_assay.evidence.bounded import read_whole
 from npu_assay.evidence.document import read_document
 from npu_assay.evidence.manifest import Manifest, ShardRecord, StageRecord, StageStatus, read_manifest
+
+_MOST_OF_A_PIPELINE = 1 << 20
+"""Bytes; a pipeline file has some thousand."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,10 @@ def parts_of(merged: Archive) -> list[Part]:
 
 def _every_shard(archive: Archive, manifest: Manifest, name: str) -> frozenset[str]:
     """Read without the model of a pipeline file, which stands in a room above this one."""
+    data = read_whole(archive.pipeline, f"{name}: inputs/pipeline.toml", _MOST_OF_A_PIPELINE)
     try:
-        data = archive.pipeline.read_bytes()
         stages = tomllib.loads(data.decode())["stage"]
         every = frozenset(str(stage["name"]) for stage in stages if stage.get("every_shard") is True)
-    except OSError as error:
-        raise UsageError(f"{name}: inputs/pipeline.toml: can't be read ({error.strerror})") from error
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{name}: inputs/pipeline.toml: not a pipeline file ({error})") from error
     if (found := hashlib.sha256(data).hexdigest()) != manifest.pipeline.sha256:

@@ -8,6 +8,10 @@ from support.engine import Engine
 #: A request between two looks at the engine: short of a block, so that nothing of it is cached or offloaded.
 FLUSH_TOKENS, FLUSHES = 4, 50
 
+#: A counter of vLLM's engine, and where those tokens came from (vllm/v1/metrics/stats.py). Another counter of
+#: tokens from outside, vllm:external_prefix_cache_hits, misses steps without an output (llm_engine.py, step).
+TOKENS_BY_SOURCE, SOURCES = "vllm:prompt_tokens_by_source", ("local_cache_hit", "external_kv_transfer")
+
 
 class OffloadingEngine(Engine):
     """A running engine whose prefix cache can be lost on the NPU."""
@@ -19,6 +23,7 @@ class OffloadingEngine(Engine):
             scratch,
             kv_offloading_size=settings.kv_offloading_size,
             kv_offloading_backend="native",
+            disable_log_stats=False,
         )
         self._seed, self._ranks = settings.seed, settings.tensor_parallel_size
 
@@ -31,6 +36,13 @@ class OffloadingEngine(Engine):
         """
         tokens = self.settings.prompt_tokens
         return min(tokens // self.block_tokens * self.block_tokens, tokens - 1)
+
+    def print_prompt_tokens_by_source(self, run: int) -> None:
+        """Print how many prompt tokens the engine has counted as not computed, since it was started."""
+        counters = [metric for metric in self.llm.get_metrics() if metric.name == TOKENS_BY_SOURCE]
+        counted = {counter.labels["source"]: counter.value for counter in counters}
+        counts = " ".join(f"{source} {counted.get(source, 'not counted')}" for source in SOURCES)
+        print(f"\nengine-metrics: after run {run}: {counts}", flush=True)
 
     def reset_prefix_cache(self) -> bool:
         """Empty the NPU's prefix cache, once the blocks that are being stored are let go.

@@ -14,6 +14,7 @@ def test_round(engine: OffloadingEngine, stage: Stage, run: int) -> None:
     # From here on only host memory has the prompt's keys and values.
     engine.overwrite_kv_cache()
     external = engine.generate(prompt)
+    engine.print_prompt_tokens_by_source(run)
 
     stage.append_row(
         "kv-offload",

@@ -1,5 +1,6 @@
 """The stage that a suite runs in: the variables of ARCHITECTURE.md, "What a stage gets"."""
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -75,8 +76,14 @@ class Stage:
             raise StageError(f"{self.settings_file}: {key}: {first['msg']}; settings are {known}") from None
 
     def append_row(self, name: str, row: Mapping[str, Any]) -> None:
-        """Append one row to `results/<name>.jsonl`; it says on what kind of device it was measured."""
+        """Append one row to `results/<name>.jsonl`; it says on what kind of device it was measured.
+
+        The log says so too, with the row's sha256: results that are changed afterwards are not the log's.
+        """
         self.results.mkdir(parents=True, exist_ok=True)
         device_kind = "emulated" if self.emulated else "hardware"
+        line = json.dumps({**row, "device_kind": device_kind})
         with (self.results / f"{name}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps({**row, "device_kind": device_kind}) + "\n")
+            file.write(f"{line}\n")
+        # On a line of its own, in one write: pytest and the engine's processes print to the same pipe.
+        print(f"\nrow: results/{name}.jsonl sha256 {hashlib.sha256(line.encode()).hexdigest()}", flush=True)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from mutations.forged import MANIFEST, Forged, Json
-from mutations.mutation import EMULATED, HARDWARE, Mutation
+from mutations.mutation import HARDWARE, Mutation
 from npu_assay.claims.findings import Result
 from npu_assay.digest import sha256_of
 
@@ -157,11 +157,17 @@ MUTATIONS = (
         ),
         "lock",
     ),
-    _manifest("notes dropped", lambda m: _lock_of(m).update(notes={}), "lock"),
+    _manifest("notes that the lock has not", lambda m: _lock_of(m).update(notes={"torch": ["x"]}), "lock"),
     _manifest("a version dropped", lambda m: _lock_of(m)["versions"].pop("torch-npu"), "lock"),
     _manifest("unverified dropped", lambda m: _lock_of(m).update(unverified=[]), "lock", kinds=(HARDWARE,)),
-    _manifest("absent dropped", lambda m: _lock_of(m).update(absent={}), "lock", kinds=(EMULATED,)),
+    _manifest("a component called absent", lambda m: _lock_of(m).update(absent={"nnal": "x"}), "lock"),
     _manifest("a rebuilt module", lambda m: _lock_of(m).update(rebuilt={"x.so": OTHER_SHA256}), "lock"),
+    _manifest("loaded: another torch", lambda m: m["loaded"]["torch"].update(version="2.8.0"), "versions"),
+    _manifest(
+        "loaded: torch from elsewhere", lambda m: m["loaded"]["torch"].update(file="/t.py"), "versions"
+    ),
+    _manifest("loaded: no torch", lambda m: m["loaded"].pop("torch"), "versions"),
+    _manifest("loaded: nothing", lambda m: m.update(loaded=None), "versions"),
     Mutation(
         "another toolkit",
         lambda forged: forged.substitute(TOOLKIT, r"^version=.*$", "version=8.5.1"),

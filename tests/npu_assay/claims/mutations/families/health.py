@@ -25,9 +25,17 @@ def _die(manifest: Json) -> Json:
     return die
 
 
-def _taken(name: str, **values: object) -> Mutation:
+def _taken(title: str, **values: object) -> Mutation:
     return _edited(
-        name, MANIFEST, lambda forged: forged.edit_manifest(lambda manifest: _die(manifest).update(values))
+        title, MANIFEST, lambda forged: forged.edit_manifest(lambda manifest: _die(manifest).update(values))
+    )
+
+
+def _state(title: str, when: str, **values: object) -> Mutation:
+    return _edited(
+        title,
+        MANIFEST,
+        lambda forged: forged.edit_manifest(lambda manifest: manifest["device"][when][0].update(values)),
     )
 
 
@@ -102,6 +110,17 @@ MUTATIONS = (
     _taken("the manifest names another chip", chip_id=1),
     _taken("the manifest names another bus id", bus_id="0000:01:00.0"),
     _taken("the manifest names another logical id", logical_id=7),
+    _taken("the manifest names another chip's model", name="910B4"),
+    *(
+        _state(f"the manifest's dies {when} the run: {key}", when, **{key: value})
+        for when in ("before", "after")
+        for key, value in (("health", "Alarm"), ("npu_id", 5), ("hbm_used_mib", 60000), ("temperature", 99.0))
+    ),
+    _edited(
+        "the manifest's dies after the run dropped",
+        MANIFEST,
+        lambda forged: forged.edit_manifest(lambda manifest: manifest["device"].update(after=None)),
+    ),
     _edited(
         "other dies were visible",
         MANIFEST,

@@ -69,6 +69,6 @@ MUTATIONS = (
     _stage("a status that is none", status="ok"),
     _stage("a stage before the run", started=LONG_AGO),
     _stage("a stage after the run", started=FAR_FUTURE),
-    _stage("more seconds than its time limit", "pipeline", seconds=100_000.0),
-    _stage("a name that climbs", name="../unit"),
+    _stage("more seconds than the whole run", seconds=100_000.0),
+    _edited("a stage's name that climbs", lambda manifest: manifest["stages"][0].update(name="../cann")),
 )

@@ -92,7 +92,7 @@ MUTATIONS = (
     _stage("passed with an exit code", "unit", "stages", exit_code=1),
     _stage("passed, ended by a signal", "unit", "stages", exit_code=-9),
     _stage("passed without an exit code", "unit", "stages", exit_code=None),
-    _stage("passed with a reason", "unit", "pipeline", reason="exit code 1"),
+    _stage("passed with a reason", "unit", "stages", reason="exit code 1"),
     _stage("skipped, with its log", "unit", "stages", status="skipped", exit_code=None),
     _stage("not run, with its log", "unit", "stages", status="not run", exit_code=None),
     _stage("not applicable, with its log", "unit", "stages", status="not applicable", exit_code=None),
