@@ -9,6 +9,7 @@ from npu_assay.claims.rules.cpu_tokens import FILE as CPU_TOKENS
 from npu_assay.claims.rules.cpu_tokens import CpuTokensRule
 from npu_assay.claims.rules.health import HealthRule
 from npu_assay.claims.rules.identity import IdentityRule
+from npu_assay.claims.rules.inputs import InputsRule
 from npu_assay.claims.rules.lock import LockRule
 from npu_assay.claims.rules.offload_log import OffloadLogRule
 from npu_assay.claims.rules.offload_rounds import OffloadRoundsRule
@@ -45,6 +46,7 @@ _KV_OFFLOAD: tuple[Rule, ...] = (
     RunJunitRule(),
     LockRule(),
     PipelineRule(),
+    InputsRule(),
     CannRule(),
     IdentityRule(("native-transfer", "native-high-level")),
     VersionsRule(_COMPONENTS),
@@ -69,6 +71,7 @@ _ENGINE: tuple[Rule, ...] = (
     RunJunitRule(),
     LockRule(),
     PipelineRule(),
+    InputsRule(),
     CannRule(),
     IdentityRule(("engine",)),
     VersionsRule(_COMPONENTS),

@@ -15,7 +15,7 @@ from npu_assay.device.health import changes, faults_of, uses_of
 from npu_assay.device.host import join, unsupported
 from npu_assay.device.live import live_host
 from npu_assay.device.nodes import read_nodes
-from npu_assay.device.overrides import Overrides, dies_seen, dies_to_judge, log_lines
+from npu_assay.device.overrides import Overrides, count_line, dies_seen, dies_to_judge, log_lines
 from npu_assay.device.query import NpuSmi
 from npu_assay.device.reports import DeviceHealth, DeviceList, DeviceMapReport
 from npu_assay.device.stored import read_answers
@@ -158,7 +158,7 @@ def health(
         _print_dies(host.dies)
         _print_lines((*report.problems, *report.notes))
         _print_lines(log_lines(overrides, judged, seen))
-        click.echo(f"devices: {len(host.dies)}, problems: {len(problems)}")
+        click.echo(count_line(len(host.dies), len(problems)))
     if problems:
         raise AssayError(f"not healthy: {problems[0]}")
 

@@ -243,6 +243,10 @@ def _conclude(console: Console, archive: Archive, manifest: Manifest, verdict: V
         if stage.status is StageStatus.FAIL and archive.stage_log(stage.name).exists():
             say(f"log of {stage.name}: {archive.stage_log(stage.name)}")
     say(summary_line(manifest))
+    if manifest.shard is not None and manifest.shard.count > 1:
+        say(
+            f"one of {manifest.shard.count} shards: join them with npu-assay archive merge SHARD... --out DIR"
+        )
     code = exit_code_of(manifest)
     if manifest.pipeline.name in RULES_OF_PIPELINE and not manifest.partial:
         for finding in verdict.findings:

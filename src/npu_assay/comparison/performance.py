@@ -177,7 +177,10 @@ def read_runs(path: Path, source: str) -> tuple[PerformanceRun, ...]:
         if place in seen:
             raise UsageError(f"{where}: {run.key}, load {run.load}, round {run.round} stands here twice")
         seen.add(place)
-        if not row.values.get("warm_up", run.round == 0):
+        warms_up = row.values.get("warm_up")
+        if not isinstance(warms_up, bool | None):
+            raise UsageError(f"{where}: warm_up is {warms_up!r}, expected true or false")
+        if not (run.round == 0 if warms_up is None else warms_up):
             runs.append(run)
     return tuple(runs)
 

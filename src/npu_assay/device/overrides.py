@@ -22,6 +22,7 @@ _SKIPPED = f"{PREFIX}skipped, as {SKIP}=1 says"
 _LOOKED_AT = f"{PREFIX}looked at "
 _USED = f"{PREFIX}the run sees "
 _OVERRIDE = f"{PREFIX}override "
+_COUNT = re.compile(r"devices: (\d{1,9}), problems: (\d{1,9})")
 _PLACE = re.compile(r"NPU (-?\d{1,18}) chip (-?\d{1,18})")
 
 Place = tuple[int, int]
@@ -92,6 +93,11 @@ def dies_to_judge(host: Host, overrides: Overrides, seen: tuple[Die, ...]) -> tu
     return dies
 
 
+def count_line(devices: int, problems: int) -> str:
+    """The last line of the stage's log."""
+    return f"devices: {devices}, problems: {problems}"
+
+
 def log_lines(overrides: Overrides, judged: Iterable[Die], seen: Iterable[Die]) -> list[str]:
     """What goes into the stage's log."""
     lines = [f"{_OVERRIDE}{overrides.words}"] if overrides.words else []
@@ -110,11 +116,13 @@ class HealthLog:
     override: str | None
     looked_at: frozenset[Place] | None
     seen: frozenset[Place] | None
+    counted: tuple[int, int] | None = None
+    """Devices, and problems with them."""
 
 
 def read_log(lines: Iterable[str]) -> HealthLog:
-    """Read the lines of `log_lines` out of a log; the last of a kind counts."""
-    skipped, override, looked_at, seen = False, None, None, None
+    """Read the lines of `log_lines` and `count_line` out of a log; the last of a kind counts."""
+    skipped, override, looked_at, seen, counted = False, None, None, None, None
     for line in lines:
         if line.startswith(_SKIPPED):
             skipped = True
@@ -124,7 +132,9 @@ def read_log(lines: Iterable[str]) -> HealthLog:
             looked_at = _places(line)
         elif line.startswith(_USED):
             seen = _places(line)
-    return HealthLog(skipped, override, looked_at, seen)
+        elif match := _COUNT.fullmatch(line):
+            counted = int(match[1]), int(match[2])
+    return HealthLog(skipped, override, looked_at, seen, counted)
 
 
 def _places(line: str) -> frozenset[Place]:

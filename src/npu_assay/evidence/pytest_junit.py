@@ -203,6 +203,9 @@ def read_pytest_junit(path: Path, name: str = "") -> PytestReport:
     """
     name = name or str(path)
     data = read_whole(path, name, MOST_BYTES)
+    if (nul := data.find(b"\0")) >= 0:  # expat would guess UTF-16
+        line = data.count(b"\n", 0, nul) + 1
+        raise UsageError(f"{name}:{line}: not XML in UTF-8 (a NUL byte)")
     reading = _Reading(name)
     try:
         for start in range(0, len(data), CHUNK):
@@ -225,7 +228,7 @@ class _Reading:
         self._entry: tuple[int, str] = (0, "")
         self._marks: list[Mark] = []
         self._cases = 0
-        # Without namespaces; the encoding is given, so that no other is guessed.
+        # Without namespaces; whatever the declaration says, it is read as UTF-8.
         self.parser = expat.ParserCreate("utf-8")
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end

@@ -12,6 +12,8 @@ from npu_assay.report.legible import count, visible
 AROUND = 2
 #: Bytes that are kept of the line itself, and of one of its neighbours.
 MOST, MOST_AROUND = 2000, 300
+#: Lines of a log's end, and the bytes in which they are looked for.
+ENDING, _TAIL = 8, 1 << 15
 _CHUNK = 1 << 16
 
 
@@ -56,6 +58,22 @@ def read_excerpts(file: BinaryIO, lines: Collection[int]) -> dict[int, Excerpt]:
         for line in sorted(set(lines))
         if line in held
     }
+
+
+def read_end(file: BinaryIO) -> Excerpt:
+    """The last lines, for what is wrong with a log as a whole; no line where it is empty."""
+    ends, length, tail = 0, 0, b""
+    while chunk := file.read(_CHUNK):
+        ends, length, tail = ends + chunk.count(b"\n"), length + len(chunk), (tail + chunk)[-_TAIL:]
+    lines = tail.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+        ends -= 1
+    if length > _TAIL and len(lines) > 1:  # the first one began before
+        del lines[0]
+    first = ends + 2 - len(lines)
+    numbered = list(enumerate(lines, start=first))[-ENDING:]
+    return tuple(_line(number, _Held(bytearray(line), len(line)), False) for number, line in numbered)
 
 
 def _around(line: int) -> range:

@@ -1,20 +1,16 @@
 """The findings of a verdict as a report shows them: by rule, the worst first, each with its evidence."""
 
-import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from npu_assay.claims.findings import Evidence, Finding, Result
-from npu_assay.report.excerpts import Excerpt, read_excerpts
+from npu_assay.report.excerpts import Excerpt
+from npu_assay.report.places import MOST_PLACES, PROBLEMS, excerpts_of, is_within
 
 #: Findings of one rule that are shown; ten thousand of them are one fault.
 MOST_OF_RULE = 100
-#: Places of one finding.
-MOST_PLACES = 12
-#: Excerpts of the whole report, the worst findings' first.
-MOST_EXCERPTS = 400
 
 WORST_FIRST = (Result.FAIL, Result.INCONCLUSIVE, Result.NOT_APPLICABLE, Result.PASS)
 
@@ -27,7 +23,7 @@ class Place:
     exists: bool
     """Whether it is a regular file or folder of the archive, so that a link to it leads somewhere."""
     excerpt: Excerpt
-    """Around the line; empty where no line is named, or the file has no such line."""
+    """Around the line, or the end of a log that is a problem as a whole; else empty."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ class ShownFinding:
     @property
     def is_problem(self) -> bool:
         """Whether it keeps the verdict from being a pass."""
-        return self.result in (Result.FAIL, Result.INCONCLUSIVE)
+        return self.result in PROBLEMS
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ def by_rule(root: Path, findings: Sequence[Finding]) -> tuple[RuleFindings, ...]
     numbered = sorted(enumerate(findings, start=1), key=lambda pair: (pair[1].rule, _rank(pair[1]), pair[0]))
     rules = [list(group) for _, group in groupby(numbered, key=lambda pair: pair[1].rule)]
     rules.sort(key=lambda group: (_rank(group[0][1]), min(number for number, _ in group)))
-    excerpts = _excerpts(root, (one for group in rules for _, one in group[:MOST_OF_RULE]))
+    excerpts = excerpts_of(root, (one for group in rules for _, one in group[:MOST_OF_RULE]))
     return tuple(_rule(root, group, excerpts) for group in rules)
 
 
@@ -107,38 +103,3 @@ def _rule(
         ),
         left_out=max(0, len(numbered) - MOST_OF_RULE),
     )
-
-
-def _excerpts(root: Path, findings: Iterable[Finding]) -> dict[Evidence, Excerpt]:
-    """The excerpts of the first places that name a line; a file is read once."""
-    places = dict.fromkeys(place for one in findings for place in one.evidence[:MOST_PLACES] if place.line)
-    lines: dict[str, set[int]] = {}
-    for place in list(places)[:MOST_EXCERPTS]:
-        lines.setdefault(place.file, set()).add(place.line or 0)
-    found = {}
-    for name, wanted in lines.items():
-        if not is_within(root, name):
-            continue
-        try:
-            with (root / name).open("rb") as file:
-                read = read_excerpts(file, wanted)
-        except OSError:  # a folder, or unreadable: the integrity rule says so
-            continue
-        found.update({Evidence(name, line): excerpt for line, excerpt in read.items()})
-    return found
-
-
-def is_within(root: Path, name: str) -> bool:
-    """Whether that is a regular file or a folder of the archive, and no part of its path is a link."""
-    path, parts = root, Path(name).parts
-    if not parts or Path(name).is_absolute() or ".." in parts:
-        return False
-    try:
-        for part in parts:
-            path = path / part
-            mode = path.lstat().st_mode
-            if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
-                return False
-    except (OSError, ValueError):  # ValueError: a NUL in the name
-        return False
-    return True

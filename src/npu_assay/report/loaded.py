@@ -7,6 +7,8 @@ from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.loaded import LoadedRecord, read_loaded
 from npu_assay.evidence.manifest import Manifest
 
+#: Components that are shown; those of the lock come first.
+MOST = 300
 #: Where most packages are, so that their files need not say it again.
 _SITE = "/site-packages/"
 
@@ -64,4 +66,4 @@ def _rows(locked: Mapping[str, str], found: Mapping[str, LoadedRecord], site: st
         loaded = found.get(name)
         version, path = (loaded.version, loaded.file) if loaded else ("", "")
         rows.append(Component(name, locked.get(name, ""), version, path.removeprefix(site)))
-    return tuple(rows)
+    return tuple(rows[:MOST])

@@ -4,13 +4,13 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
 from planted_run import (
     LOCK,
-    PIPELINE,
     Places,
     changed_checkout,
     manifest_of,
@@ -25,7 +25,12 @@ from npu_assay.claims.case import Mode
 from npu_assay.claims.checkout import OWN, Checkout
 from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import Verdict, verify
+from npu_assay.device.host import join
+from npu_assay.device.overrides import read_log
+from npu_assay.device.reports import DeviceHealth
+from npu_assay.device.stored import read_answers
 from npu_assay.environment.lock import UNVERIFIED
+from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import Archive, create_archive, seal
 from npu_assay.evidence.device_state import read_device_state
 from npu_assay.evidence.loaded import read_loaded
@@ -41,10 +46,16 @@ from npu_assay.source.record import PatchRecord, SourceRecord
 EMULATED = Places("emulated")
 ASCEND = "/home/me/.cache/npu-assay/emulator/0123456789abcdef/Ascend"
 LIBRARY = f"{ASCEND}/cann-9.0.0/x86_64-linux/lib64/libascendcl.so"
+STUBS = f"{ASCEND}/cann-9.0.0/x86_64-linux/lib64/libemucann_stubs.so"
+LIBRARY_SHA256 = "e" * 64
+PROCESS_MAP = (
+    f"process-map: {LIBRARY}\nprocess-map: {STUBS}\ncann-library: sha256 {LIBRARY_SHA256} {LIBRARY}\n"
+)
 IDENTITY = "EMULATED 0.1.0"
 LOCKED = {"torch": "2.9.0", "torch-npu": "2.9.0.post2", "triton-ascend": "3.2.0"}
 LOCKED |= {"vllm": "0.18.0", "vllm-ascend": "0.18.0"}
 LOADED = LOCKED | {"torch": "2.9.0+cpu"}
+BINDING = f"{EMULATED.vllm_ascend}/vllm_ascend_C.cpython-311-x86_64-linux-gnu.so"
 MODULES = {name: name.replace("-", "_") for name in LOCKED} | {"triton-ascend": "triton"}
 STAGES = stage_names()
 SETTINGS = settings_of("native-high-level")
@@ -159,7 +170,7 @@ def load_path(distribution: str) -> str:
 
 
 def pytest_log(summary: str, lines: Iterable[str] = ()) -> str:
-    return session(summary, ("process: pytest pid 7", f"process-map: {LIBRARY}", *lines))
+    return session(summary, ("process: pytest pid 7", *PROCESS_MAP.splitlines(), *lines))
 
 
 def stage_junit(stage: str, *outcomes: str) -> str:
@@ -234,9 +245,10 @@ class OffloadArchive:
         self.write(
             "stages/versions-and-paths.log",
             "".join(f"{name} {version} {load_path(name)}\n" for name, version in LOADED.items())
-            + f"process: versions_and_paths.py pid 1\nprocess-map: {LIBRARY}\n"
+            + f"process: versions_and_paths.py pid 1\n{PROCESS_MAP}"
             f"cann-identity: {IDENTITY}\npython 3.11.7 {EMULATED.python}\n"
-            "device: 1 x Ascend910B3, emulated\n",
+            f"vllm-ascend binding: vllm_ascend.vllm_ascend_C {BINDING} (sha256 {'b' * 64}), as it was"
+            " installed\ndevice: 1 x Ascend910B3, emulated\n",
         )
         self.write_environment()
         self.write_tree(LOCKS_TREE)
@@ -282,15 +294,17 @@ class OffloadArchive:
         loaded = {name: sha256(text) for name, text in files.items()}
         loaded = {name: tree.files[name] for name in _packaged(tree)} | loaded
         loaded["vllm_ascend/_build_info.py"] = sha256("made by setup.py")
+        own = {"vllm-ascend": getattr(self.manifest.source, "version", LOADED["vllm-ascend"])}
         facts = {
             "python": {"version": "3.11.7", "executable": EMULATED.python},
             "packages": [
                 {"name": name, "version": version, "path": load_path(name)}
-                for name, version in LOADED.items()
+                for name, version in (LOADED | own).items()
             ],
+            "vllm_ascend_binding": {"path": BINDING, "sha256": "b" * 64, "replaces": None},
             "device": {"kind": "emulated", "count": 1, "name": "Ascend910B3"},
             "cann_identity": IDENTITY,
-            "process_map": [LIBRARY],
+            "process_map": [LIBRARY, STUBS],
             "vllm_ascend_files": loaded,
         }
         self.write("environment.json", json.dumps(facts))
@@ -334,7 +348,7 @@ class OffloadArchive:
             compiled = {name: sha256(text) for name, text in base.items()}
             self.write("source/base-native.sha256", native_parts(Listing(compiled)).data.decode())
         log = (self.root / "stages/versions-and-paths.log").read_text()
-        loaded = re.sub(r"^vllm-ascend \S+", f"vllm-ascend {source.version}", log, flags=re.MULTILINE)
+        loaded = re.sub(r"^vllm-ascend \d\S*", f"vllm-ascend {source.version}", log, flags=re.MULTILINE)
         self.write("stages/versions-and-paths.log", loaded)
         facts = json.loads((self.root / "environment.json").read_bytes())
         for package in facts["packages"]:
@@ -352,7 +366,7 @@ class OffloadArchive:
     def write_inputs(self) -> None:
         """inputs/: the lock and the pipeline that the manifest was made from."""
         self.write("inputs/lock.toml", self.checkout.lock(LOCK).read_text())
-        self.write("inputs/pipeline.toml", self.checkout.pipeline(PIPELINE).read_text())
+        self.write("inputs/pipeline.toml", self.checkout.pipeline(self.manifest.pipeline.name).read_text())
 
     def write_cann(self, files: dict[str, tuple[str, str]]) -> None:
         for role, (found, text) in files.items():
@@ -440,6 +454,38 @@ class OffloadArchive:
         for path in self.archive.stage_log(name), self.archive.stage_junit(name):
             path.unlink(missing_ok=True)
 
+    def _write_devices(self, stage: str, folder: str) -> None:
+        """devices.json, as the stage writes it beside npu-smi's output."""
+        path = self.archive.stage_log(stage)
+        log = read_log(path.read_text().splitlines() if path.exists() else ())
+        host = join(read_answers([self.root / folder]))
+        judged = [
+            d.place for d in host.dies if log.looked_at is None or (d.npu_id, d.chip_id) in log.looked_at
+        ]
+        report = DeviceHealth(
+            npu_smi_version=host.npu_smi_version,
+            devices=host.dies,
+            problems=(),
+            notes=host.notes,
+            judged=tuple(judged),
+            override=log.override,
+            skipped=log.skipped,
+            healthy=True,
+        )
+        self.write(f"{folder}/devices.json", report.model_dump_json(indent=2) + "\n")
+
+    def _write_process_map(self) -> None:
+        """In environment.json, what the log says."""
+        path = self.archive.stage_log("versions-and-paths")
+        try:
+            facts = json.loads(self.archive.environment.read_bytes())
+            lines = path.read_text().splitlines()
+        except (OSError, ValueError, RecursionError):
+            return
+        maps = [line.removeprefix("process-map: ") for line in lines if line.startswith("process-map: ")]
+        if isinstance(facts, dict) and maps:
+            self.write("environment.json", json.dumps(facts | {"process_map": maps}))
+
     def need_two_dies(self) -> str:
         """As if the engine had been meant for two dies, of which the host has one; returns the stage."""
         stage = "native-high-level"
@@ -451,18 +497,23 @@ class OffloadArchive:
 
     def record(self) -> None:
         """What the runner reads of the stages' files into the manifest when they have ended."""
+        for stage, folder in (("health", "device"), ("health-after", "device/after")):
+            with suppress(AssayError):
+                self._write_devices(stage, folder)
+        self._write_process_map()
         device = self.manifest.device.model_copy(
             update={
                 "before": read_device_state(self.archive.device),
                 "after": read_device_state(self.archive.device_after),
             }
         )
-        settings = {name: settings_of(name) for name in STAGES}
+        pipeline = read_pipeline(self.manifest.pipeline.name)
+        settings = {stage.name: dict(stage.settings) for stage in pipeline.stage}
         settings |= {stage.name: stage.settings for stage in self.manifest.stages}
         self.change_manifest(
             device=device,
             loaded=read_loaded(self.archive.environment),
-            changed_settings=changed_settings(read_pipeline(), settings),
+            changed_settings=changed_settings(pipeline, settings),
         )
         for stage in self.manifest.stages:
             path = self.archive.stage_inputs(stage.name)
@@ -511,7 +562,7 @@ def to_hardware(offload: OffloadArchive) -> None:
     offload.write_tests("native-high-level", with_cpu=False)
     for path in (offload.root / "environment.json", *(offload.root / "stages").iterdir()):
         text = path.read_text().replace(EMULATED.environment, hardware.environment)
-        path.write_text(text.replace(ASCEND, "/usr/local/Ascend"))
+        path.write_text(text.replace(ASCEND, "/usr/local/Ascend").replace("libemucann_stubs", "libopapi"))
     for folder in ("device", "device/after"):
         offload.replace(f"{folder}/npu-smi-info.txt", "25.5.1+emulated ", "25.5.1          ")
     offload.write_cann(CANN_FILES_OF_HARDWARE)

@@ -31,9 +31,9 @@ SECONDS = 20.0
 ARCHIVE, PROJECT = "/home/me/runs/1", "/home/me/npu-assay"
 
 
-def read_pipeline() -> Pipeline:
+def read_pipeline(name: str = PIPELINE) -> Pipeline:
     """This checkout's."""
-    return load_pipeline(OWN.pipeline(PIPELINE))[0]
+    return load_pipeline(OWN.pipeline(name))[0]
 
 
 def stage_names() -> tuple[str, ...]:
@@ -102,10 +102,10 @@ def device_of(kind: str, *npus: int) -> DeviceRecord:
     return DeviceRecord(kind=kind, dies=dies, visible_devices=visible)
 
 
-def manifest_of(kind: str, checkout: Checkout) -> Manifest:
+def manifest_of(kind: str, checkout: Checkout, pipeline_name: str = PIPELINE) -> Manifest:
     """Of a run whose stages all passed; `source` is for the caller to fill in."""
     lock = read_lock(checkout.lock(LOCK))
-    pipeline, data = load_pipeline(checkout.pipeline(PIPELINE))
+    pipeline, data = load_pipeline(checkout.pipeline(pipeline_name))
     host = host_record()
     return Manifest(
         pipeline=PipelineRecord(name=pipeline.name, sha256=hashlib.sha256(data).hexdigest()),

@@ -10,7 +10,7 @@ from npu_assay.evidence.manifest import DeviceRecord, DieRecord
 
 TAKEN = (2, 3)
 PLACES = ", ".join(f"NPU {npu} chip 0" for npu in TAKEN)
-LOG = f"npu-health: the run sees {PLACES}\nnpu-health: looked at {PLACES}\n"
+LOG = f"npu-health: the run sees {PLACES}\nnpu-health: looked at {PLACES}\ndevices: 8, problems: 0\n"
 OTHERS = {0: process(0, 4711), 7: process(7, 815)}
 
 
@@ -30,9 +30,12 @@ def eight(offload) -> OffloadArchive:
     for stage in ("health", "health-after"):
         offload.write(f"stages/{stage}.log", LOG)
     dies = tuple(
-        DieRecord(npu_id=npu, chip_id=0, logical_id=npu, bus_id=f"0000:{npu:02X}:00.0") for npu in TAKEN
+        DieRecord(npu_id=npu, chip_id=0, logical_id=npu, bus_id=f"0000:{npu:02X}:00.0", name="910B3")
+        for npu in TAKEN
     )
     offload.change_manifest(device=DeviceRecord(kind="emulated", dies=dies, visible_devices="2,3"))
+    offload.replace("environment.json", '"count": 1', '"count": 2')
+    offload.replace("stages/versions-and-paths.log", "device: 1 x", "device: 2 x")
     return offload
 
 
@@ -49,8 +52,8 @@ def test_what_others_do_on_other_dies_is_no_business_of_the_run(eight):
     verdict = eight.verdict()
     assert messages(verdict, Result.FAIL) == []
     said = "\n".join(messages(verdict, Result.PASS))
-    assert "health/4: health: 2 of 8 dies judged, all healthy" in said
-    assert "health/4: health-after: 2 of 8 dies judged, all healthy, nothing left on them" in said
+    assert "health/5: health: 2 of 8 dies judged, all healthy" in said
+    assert "health/5: health-after: 2 of 8 dies judged, all healthy, nothing left on them" in said
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,7 @@ def test_what_others_do_on_other_dies_is_no_business_of_the_run(eight):
             "the run saw NPU 2 chip 0, NPU 4 chip 0, the manifest says NPU 2 chip 0, NPU 3 chip 0",
         ),
         (
-            lambda o: o.write("stages/health.log", ""),
+            lambda o: o.write("stages/health.log", "devices: 8, problems: 0\n"),
             "the run saw NPU 0 chip 0, NPU 1 chip 0, NPU 2 chip 0, NPU 3 chip 0, NPU 4 chip 0, NPU 5 chip 0",
         ),
         (

@@ -2,21 +2,22 @@
 
 import pytest
 from offload_archive import Change, OffloadArchive, messages
+from planted_run import manifest_of
 
 from npu_assay.claims.findings import Result
-from npu_assay.evidence.manifest import PipelineRecord, Setting, StageRecord, StageStatus
-
-SETTINGS: dict[str, Setting] = {"prompt_tokens": 300, "max_tokens": 16}
+from npu_assay.evidence.manifest import StageStatus
 
 
 @pytest.fixture
 def engine(offload: OffloadArchive) -> OffloadArchive:
     """An emulated run of the pipeline, made from one of kv-offload."""
-    kept = ("cann", "build", "versions-and-paths", "health", "ruff", "health-after")
-    stages = [stage for stage in offload.manifest.stages if stage.name in kept]
-    stages.append(StageRecord(name="engine", status=StageStatus.PASS, exit_code=0, settings=SETTINGS))
-    offload.change_manifest(pipeline=PipelineRecord(name="engine", sha256="0" * 64), stages=tuple(stages))
-    for suffix in ("log", "junit.xml", "inputs.json"):
+    source = offload.manifest.source
+    offload.manifest = manifest_of("emulated", offload.checkout, "engine").model_copy(
+        update={"source": source}
+    )
+    offload.write_inputs()
+    (offload.root / "stages/native-high-level.inputs.json").rename(offload.root / "stages/engine.inputs.json")
+    for suffix in ("log", "junit.xml"):
         (offload.root / "stages" / f"native-high-level.{suffix}").unlink()
     for name in (
         "compileall.log",
@@ -55,10 +56,10 @@ def test_a_whole_run_passes(engine: OffloadArchive) -> None:
             lambda run: run.replace("stages/engine.log", "4 passed", "3 passed, 1 failed"),
             "tests/2: engine: 3 passed",
         ),
-        (lambda run: run.replace("stages/engine.log", "/libascendcl.so", "/other.so"), "identity/1: no line"),
+        (lambda run: run.replace("stages/engine.log", "/libascendcl.so", "/other.so"), "identity/2: no line"),
         (
             lambda run: run.replace("stages/versions-and-paths.log", "vllm 0.18.0", "vllm 0.22.1"),
-            "versions/2: vllm: 0.22.1 was loaded, the run asks for 0.18.0",
+            "versions/3: vllm: 0.22.1 was loaded, the run asks for 0.18.0",
         ),
         (
             lambda run: run.change_stage("engine", status=StageStatus.FAIL, exit_code=1),

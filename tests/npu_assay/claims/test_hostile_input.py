@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from offload_archive import OffloadArchive
+from planted_tests import names_of_tests
 
 GIB = 1 << 30
 #: The interpreter and npu-assay take 90 MB.
@@ -66,3 +67,62 @@ def test_a_file_of_a_gigabyte_is_judged_in_little_memory(offload, change, messag
     said = judge(offload)
     assert message in said
     assert "verdict: EMULATED fail" in said
+
+
+def first_test_called(name: str):
+    def change(offload: OffloadArchive) -> None:
+        offload.replace_once("stages/unit.junit.xml", f'name="{FIRST}"', f'name="{name}"')
+
+    return change
+
+
+FIRST = names_of_tests("unit")[0].partition("::")[2]
+STRANGE = {
+    "control characters in JUnit": (
+        first_test_called("\x1b[2J"),
+        "stages/unit.junit.xml:2: not XML (not well-formed (invalid token))",
+    ),
+    "a change of direction in JUnit": (first_test_called("\u202egood"), r"::\u202egood, its suite has 0"),
+    "a path in JUnit": (first_test_called("../../../../etc/passwd"), "::../../../../etc/passwd, its suite"),
+    "entities in JUnit": (
+        lambda o: o.prepend("stages/unit.junit.xml", '<!DOCTYPE a [<!ENTITY b "c">]>'),
+        "stages/unit.junit.xml:1: ",
+    ),
+    "a log that is no text": (
+        lambda o: (o.root / "stages/unit.log").write_bytes(b"\xff\xfe\x00FAILED\xc3(" * 1000),
+        "unit: 0 lines say that a session starts",
+    ),
+    "a path in the log's rows": (
+        lambda o: o.append("stages/native-high-level.log", "row: results/../../x sha256 " + "0" * 64 + "\n"),
+        "changed: sha256 is",
+    ),
+    "results nested too deep": (
+        lambda o: o.write("results/kv-offload.jsonl", '{"run": ' + "[" * 100_000),
+        "results/kv-offload.jsonl:1: expected one JSON object, maximum recursion depth exceeded",
+    ),
+    "results with control characters": (
+        lambda o: o.replace_once("results/kv-offload.jsonl", '"native"', r'"\u001b[2J\u202e\ud800"'),
+        r"a round of backend '\x1b[2J\u202e\ud800', expected native",
+    ),
+    "a backend of a million characters": (
+        lambda o: o.replace_once("results/kv-offload.jsonl", '"native"', f'"{"a" * 1_000_000}"'),
+        "a round of backend 'aaaaaaaa",
+    ),
+    "results of a million rows": (
+        lambda o: o.write("results/kv-offload.jsonl", "{}\n" * 1_000_000),
+        "more than 10000 findings; the others are left out",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), STRANGE.values(), ids=STRANGE)
+def test_what_is_strange_is_a_printable_finding_and_nothing_is_written(offload, change, message):
+    offload.seal()
+    assert "verdict: EMULATED pass" in judge(offload)
+    change(offload)
+    before = sorted(offload.root.parent.rglob("*"))
+    said = judge(offload)
+    assert message in said
+    assert "verdict: EMULATED fail" in said
+    assert all(line.isprintable() and len(line) < 3000 for line in said.splitlines())
+    assert sorted(offload.root.parent.rglob("*")) == before

@@ -79,39 +79,39 @@ def unit(summary: str, *outcomes: str):
 FAULTS = {
     "manifest says hardware": (
         lambda o: o.change_manifest(device=device_of("hardware")),
-        "identity/1: the manifest says hardware, but the loaded CANN is emulated",
+        "identity/2: the manifest says hardware, but the loaded CANN is emulated",
     ),
     "log says hardware": (
         lambda o: o.replace(VERSIONS, IDENTITY, "hardware V100R001C10SPC001B250"),
-        "identity/1: the manifest says emulated, but the loaded CANN is hardware",
+        "identity/2: the manifest says emulated, but the loaded CANN is hardware",
     ),
     "identity unknown": (
         lambda o: o.replace(VERSIONS, IDENTITY, "something"),
-        "identity/1: expected EMULATED or hardware and a build, found 'cann-identity: something'",
+        "identity/2: expected EMULATED or hardware and a build, found 'cann-identity: something'",
     ),
     "identity missing": (
         lambda o: o.replace(VERSIONS, "cann-identity", "identity"),
-        "identity/1: expected exactly one line `cann-identity: ...`",
+        "identity/2: expected exactly one line `cann-identity: ...`",
     ),
     "identity twice": (
         lambda o: o.replace(VERSIONS, "cann-identity", "cann-identity: hardware B250\ncann-identity"),
-        "identity/1: expected exactly one line `cann-identity: ...`",
+        "identity/2: expected exactly one line `cann-identity: ...`",
     ),
     "environment.json disagrees": (
         lambda o: o.replace("environment.json", IDENTITY, "hardware B250"),
-        "identity/1: environment.json says 'hardware B250', the log says 'cann-identity: EMULATED",
+        "identity/2: environment.json says 'hardware B250', the log says 'cann-identity: EMULATED",
     ),
     "environment.json malformed": (
         lambda o: o.write("environment.json", "[]"),
-        "identity/1: environment.json: expected a JSON object, found b'[]'",
+        "identity/2: environment.json: expected a JSON object, found b'[]'",
     ),
     "environment.json nested too deep": (
         lambda o: o.write("environment.json", "[" * 100_000),
-        "identity/1: environment.json: expected one JSON object, maximum recursion depth exceeded",
+        "identity/2: environment.json: expected one JSON object, maximum recursion depth exceeded",
     ),
     "library not recorded": (
         lambda o: o.replace(VERSIONS, "process-map: ", "map: "),
-        "identity/1: no line `process-map: .../libascendcl.so` in the log",
+        "identity/2: no line `process-map: .../libascendcl.so` in the log",
     ),
     "library not recorded in a later stage": (
         lambda o: o.replace("stages/native-transfer.log", "process-map: ", "map: "),
@@ -119,41 +119,41 @@ FAULTS = {
     ),
     "another version loaded": (
         lambda o: o.replace(VERSIONS, "vllm-ascend 0.18.0", "vllm-ascend 0.18.1"),
-        "versions/2: vllm-ascend: 0.18.1 was loaded, the run asks for 0.18.0",
+        "versions/3: vllm-ascend: 0.18.1 was loaded, the run asks for 0.18.0",
     ),
     "a post release is another version": (
         lambda o: o.replace(VERSIONS, "2.9.0.post2", "2.9.0"),
-        "versions/2: torch-npu: 2.9.0 was loaded, the run asks for 2.9.0.post2",
+        "versions/3: torch-npu: 2.9.0 was loaded, the run asks for 2.9.0.post2",
     ),
     "version not recorded": (
         lambda o: o.replace(VERSIONS, "vllm 0.18.0 /", "vllm 0.18.0 "),
-        "versions/2: vllm: 0 lines name its version and file",
+        "versions/3: vllm: 0 lines name its version and file",
     ),
     "another library in a stage": (
         lambda o: o.replace(
             "stages/native-high-level.log", LIBRARY, "/usr/local/Ascend/lib64/libascendcl.so.1"
         ),
-        "identity/1: stages loaded different ones: ",
+        "identity/2: stages loaded different ones: ",
     ),
     "no CANN files kept": (
         lambda o: (o.root / "cann/files.json").unlink(),
-        "cann/1: cann/files.json: can't be read",
+        "cann/2: cann/files.json: can't be read",
     ),
     "CANN files listed twice": (
         lambda o: o.replace("cann/files.json", '"version-cfg"', '"toolkit"'),
-        "cann/1: cann/files.json: files: Value error, toolkit stands twice",
+        "cann/2: cann/files.json: files: Value error, toolkit stands twice",
     ),
     "a listed CANN file is not there": (
         lambda o: (o.root / "cann/atb/version.info").unlink(),
-        "cann/1: cann/atb/version.info: missing; files.json lists it",
+        "cann/2: cann/atb/version.info: missing; files.json lists it",
     ),
     "install info malformed": (
         lambda o: o.replace(TOOLKIT, "version=9.0.0\n", "version=9.0.0\nversion=9.0.0\n"),
-        f"cann/1: {TOOLKIT}:3: version stands twice",
+        f"cann/2: {TOOLKIT}:3: version stands twice",
     ),
     "another CANN than the lock's": (
         lambda o: o.replace(TOOLKIT, "=9.0.0", "=9.0.1"),
-        "cann/1: toolkit: version is 9.0.1, expected 9.0.0 by the lock",
+        "cann/2: toolkit: version is 9.0.1, expected 9.0.0 by the lock",
     ),
     "another build than the lock's": (
         lambda o: o.change_manifest(
@@ -161,15 +161,15 @@ FAULTS = {
                 update={"builds": {"cann": "V100R001C10SPC001B250", "nnal": "EMULATED"}}
             )
         ),
-        "cann/1: toolkit: innerversion is EMULATED, expected V100R001C10SPC001B250 by the lock",
+        "cann/2: toolkit: innerversion is EMULATED, expected V100R001C10SPC001B250 by the lock",
     ),
     "an older ATB": (
         lambda o: o.write(ATB, "Ascend-cann-atb Version : 8.5.0.alpha001.EMULATED\n"),
-        "cann/1: ATB is 8.5.0.alpha001, older than the toolkit, which is 9.0.0",
+        "cann/2: ATB is 8.5.0.alpha001, older than the toolkit, which is 9.0.0",
     ),
     "the driver is too old": (
         lambda o: o.replace("cann/driver/version.info", "Version=25.5.1+emulated", "Version=24.1.rc3"),
-        "cann/1: driver 24.1.rc3 is too old for CANN 9.0.0",
+        "cann/2: driver 24.1.rc3 is too old for CANN 9.0.0",
     ),
     "the log and the install info name two builds": (
         lambda o: o.replace(TOOLKIT, "=EMULATED", "=V100R001C10SPC001B250"),
@@ -185,33 +185,33 @@ FAULTS = {
     ),
     "libatb out of the toolkit": (
         lambda o: o.replace(VERSIONS, "process-map: ", f"process-map: {CANN}/lib64/libatb.so\nprocess-map: "),
-        f"cann/1: {CANN}/lib64/libatb.so was loaded, which is not of the atb in {ASCEND}/nnal/atb",
+        f"cann/2: {CANN}/lib64/libatb.so was loaded, which is not of the atb in {ASCEND}/nnal/atb",
     ),
     "a stub was loaded": (
         lambda o: o.replace(
             VERSIONS, "process-map: ", f"process-map: {CANN}/devlib/libascend_hal.so\nprocess-map: "
         ),
-        f"cann/1: {CANN}/devlib/libascend_hal.so was loaded, a stub to link against",
+        f"cann/2: {CANN}/devlib/libascend_hal.so was loaded, a stub to link against",
     ),
     "a library was replaced while it was loaded": (
         lambda o: o.replace(VERSIONS, LIBRARY, f"{LIBRARY} (deleted)"),
-        f"cann/1: {LIBRARY} was replaced on disk while it was loaded",
+        f"cann/2: {LIBRARY} was replaced on disk while it was loaded",
     ),
     "unhealthy device": (
         lambda o: o.replace("device/npu-smi-info.txt", "| OK ", "| Bad"),
-        "health/4: health: NPU 0 chip 0: health is Bad",
+        "health/5: health: NPU 0 chip 0: health is Bad",
     ),
     "npu-smi output missing": (
         lambda o: (o.root / "device/npu-smi-info.txt").unlink(),
-        "health/4: health: no npu-smi info, without which",
+        "health/5: health: no npu-smi info, without which",
     ),
     "unhealthy after the run": (
         lambda o: o.replace("device/after/npu-smi-health-0-0.txt", ": OK", ": Alarm"),
-        "health/4: health-after: NPU 0 chip 0: health is Alarm",
+        "health/5: health-after: NPU 0 chip 0: health is Alarm",
     ),
     "a process left on the die": (
         lambda o: o.replace("device/after/npu-smi-info.txt", NOTHING_RUNS, PROCESS),
-        "health/4: health-after: NPU 0 chip 0: process 4711 (VLLMEngineCore, 2100 MiB) was left on it",
+        "health/5: health-after: NPU 0 chip 0: process 4711 (VLLMEngineCore, 2100 MiB) was left on it",
     ),
     "another die after the run": (
         lambda o: [
@@ -221,7 +221,7 @@ FAULTS = {
                 "npu-smi-info-m.txt": ("0    0    0", "6    0    0"),
             }.items()
         ],
-        "health/4: health-after: NPU 0 chip 0: there before the run, gone after it",
+        "health/5: health-after: NPU 0 chip 0: there before the run, gone after it",
     ),
     "no output after the run": (
         lambda o: [path.unlink() for path in (o.root / "device/after").iterdir()],
@@ -232,7 +232,7 @@ FAULTS = {
             o.replace("device/npu-smi-info.txt", *words)
             for words in (("+emulated", ""), (NOTHING_RUNS, PROCESS))
         ],
-        "health/4: health: NPU 0 chip 0: used by process 4711",
+        "health/5: health: NPU 0 chip 0: used by process 4711",
     ),
     "npu-smi's output cut short": (
         lambda o: o.replace("device/npu-smi-info.txt", f"{NOTHING_RUNS}\n{CLOSING_RULE}\n", NOTHING_RUNS),
@@ -240,11 +240,11 @@ FAULTS = {
     ),
     "npu-smi failed": (
         lambda o: o.write("device/npu-smi-info.txt", "dcmi module initialize failed. ret is -8005\n"),
-        "health/4: ",
+        "health/5: ",
     ),
     "more dies recorded than shown": (
         lambda o: o.change_manifest(device=device_of("emulated", 0, 1)),
-        "health/4: health: NPU 1 chip 0: taken by the manifest, but npu-smi shows no such die",
+        "health/5: health: NPU 1 chip 0: taken by the manifest, but npu-smi shows no such die",
     ),
     "ruff found something": (
         log("ruff", "x.py:1:1: F821 Undefined name\nFound 1 error.\nAll checks passed!\n"),
@@ -331,7 +331,7 @@ FAULTS = {
     ),
     "a red session before the green one": (
         lambda o: o.prepend("stages/unit.log", pytest_log("1 failed, 8 passed")),
-        "tests/2: unit: an earlier summary line: 1 failed, 8 passed in 0.77s stages/unit.log:5",
+        "tests/2: unit: an earlier summary line: 1 failed, 8 passed in 0.77s stages/unit.log:7",
     ),
     "a line of a failed test": (
         lambda o: o.replace("stages/unit.log", "process:", "FAILED tests/test_a.py::test - no\nprocess:"),
@@ -417,7 +417,7 @@ FAULTS = {
     ),
     "tokens stored that the backend does not log": (
         round_2(stored_tokens=256),
-        "offload-log/1: round 2: stored_tokens is 256, but the native backend logs none",
+        "offload-rounds/2: round 2: stored_tokens is 256, the native backend logs none",
     ),
     "a row changed after it was written": (
         lambda o: o.replace("results/kv-offload.jsonl", "0.7", "0.6"),
@@ -614,15 +614,15 @@ UNSURE = {
     ),
     "no list of the NPUs": (
         lambda o: (o.root / "device/npu-smi-info-l.txt").unlink(),
-        "health/4: health: 1 die, but npu-smi info -l is missing",
+        "health/5: health: 1 die, but npu-smi info -l is missing",
     ),
     "a die's health not asked for": (
         lambda o: (o.root / "device/npu-smi-health-0-0.txt").unlink(),
-        "health/4: health: 1 die, but npu-smi info -t health is missing for NPU 0 chip 0",
+        "health/5: health: 1 die, but npu-smi info -t health is missing for NPU 0 chip 0",
     ),
     "a die's health not asked for after the run": (
         lambda o: (o.root / "device/after/npu-smi-health-0-0.txt").unlink(),
-        "health/4: health-after: 1 die, but npu-smi info -t health is missing for NPU 0 chip 0",
+        "health/5: health-after: 1 die, but npu-smi info -t health is missing for NPU 0 chip 0",
     ),
     "the health check skipped": (
         lambda o: o.replace(
@@ -630,7 +630,7 @@ UNSURE = {
             "npu-health: looked",
             "npu-health: skipped, as SKIP_NPU_HEALTH_CHECK=1 says\nnpu-health: looked",
         ),
-        "health/4: health: SKIP_NPU_HEALTH_CHECK=1 left out the health query, so no health was measured",
+        "health/5: health: SKIP_NPU_HEALTH_CHECK=1 left out the health query, so no health was measured",
     ),
     "the health of another die": (
         lambda o: o.replace(
@@ -751,7 +751,7 @@ def test_a_copy_of_the_drivers_library_in_the_systems_folder_is_inconclusive(off
     verdict = offload.verdict()
     assert messages(verdict, Result.FAIL) == []
     (found,) = messages(verdict, Result.INCONCLUSIVE)
-    assert "cann/1: /usr/lib64/libascend_hal.so was loaded: a copy of the system" in found
+    assert "cann/2: /usr/lib64/libascend_hal.so was loaded: a copy of the system" in found
 
 
 def test_a_driver_that_nobody_has_listed_is_inconclusive(offload):
@@ -759,5 +759,8 @@ def test_a_driver_that_nobody_has_listed_is_inconclusive(offload):
     offload.replace("cann/driver/version.info", "Version=25.5.1", "Version=27.0.0")
     verdict = offload.verdict()
     assert messages(verdict, Result.FAIL) == []
-    (found,) = messages(verdict, Result.INCONCLUSIVE)
-    assert "cann/1: driver 27.0.0+emulated is not listed for CANN 9.0.0" in found
+    listed, npu_smi = messages(verdict, Result.INCONCLUSIVE)
+    assert "cann/2: driver 27.0.0+emulated is not listed for CANN 9.0.0" in listed
+    assert (
+        "health/5: health: npu-smi is of driver 25.5.1+emulated, the kept file of 27.0.0+emulated" in npu_smi
+    )

@@ -148,10 +148,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
         "unit: {python} is ",
     ),
     "another npu-assay": (command("health", "npu_assay", "my_assay"), "expected -I -m npu_assay after "),
-    "another archive": (
-        command("health", "/runs/1", "/runs/2"),
-        "health: {archive} is /home/me/runs/2, in cann it is",
-    ),
+    "another archive": (command("health", "/runs/1", "/runs/2"), "health: {archive} is /home/me/runs/2, in "),
     "the JUnit of another stage": (
         command("unit", "unit.junit.xml", "unot.junit.xml"),
         "expected <archive>/stages/unit.junit.xml",

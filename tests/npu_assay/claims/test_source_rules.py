@@ -111,7 +111,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
     ),
     "another version": (
         lambda run: run.replace("stages/versions-and-paths.log", "+tree.", "+tree.9"),
-        "versions/2: vllm-ascend: 0.18.0+tree.9",
+        "versions/3: vllm-ascend: 0.18.0+tree.9",
     ),
     "the lock's version": (
         lambda run: run.replace(
@@ -119,7 +119,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
             f"vllm-ascend {run.manifest.source.version} ",
             "vllm-ascend 0.18.0 ",
         ),
-        "versions/2: vllm-ascend: 0.18.0 was loaded, the run asks for 0.18.0+tree.",
+        "versions/3: vllm-ascend: 0.18.0 was loaded, the run asks for 0.18.0+tree.",
     ),
     "no listing": (
         lambda run: (run.root / "source/files.sha256").unlink(),

@@ -23,6 +23,7 @@ def offload(tmp_path) -> OffloadArchive:
     planted = OffloadArchive(tmp_path / "run")
     planted.write("stages/ruff.log", "All checks passed!\n\x1b[0m")
     planted.write("stages/build.log", "a\r\nb\n\tc \r\x00")
+    planted.write("plog/unit/build/plog.log", "of a folder whose name .gitignore has")
     planted.seal()
     derive(planted.root)
     return planted

@@ -297,7 +297,9 @@ def test_a_run_leaves_its_statement_and_reports(assay, capsys, arguments):
 def test_the_stages_of_a_shard_decide_its_exit_code(assay, capsys, program, code):
     assay.pipeline(program, dies=1)
     assert assay.run("--shard", "1/2") == code
-    assert "EMULATED run of demo, shard 1/2: " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "EMULATED run of demo, shard 1/2: " in said
+    assert "one of 2 shards: join them with npu-assay archive merge SHARD... --out DIR\n" in said
     first = read_manifest(assay.out / "manifest.json")
     assay.out = assay.folder / "second"
     assert assay.run("--shard", "2/2") == 0

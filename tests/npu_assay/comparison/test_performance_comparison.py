@@ -105,6 +105,7 @@ def test_rounds_that_warm_up_do_not_count(tmp_path):
     """Round 0 is one, unless the row says what it is."""
     assert [run.round for run in read(tmp_path, [row(0, seconds=9.0), *GOOD])] == [1, 2, 3]
     assert [run.round for run in read(tmp_path, [row(0, warm_up=False), *GOOD])] == [0, 1, 2, 3]
+    assert [run.round for run in read(tmp_path, [row(0, warm_up=None), *GOOD])] == [1, 2, 3]
     assert [run.round for run in read(tmp_path, [row(1, warm_up=True), *GOOD[1:]])] == [2, 3]
 
 
@@ -163,6 +164,8 @@ def test_a_case_that_is_gone_is_a_regression(tmp_path):
         ({"case": ""}, "case: String should have at least 1 character"),
         ({"failed": 3}, "a run that failed (3)"),
         ({"error": "out of memory"}, "a run that failed (out of memory)"),
+        ({"warm_up": "no"}, "warm_up is 'no', expected true or false"),
+        ({"seconds": 1e999}, "Infinity is no JSON number"),
         ({"round": 1}, "baseline (0, 1), load 0, round 1 stands here twice"),
     ],
 )

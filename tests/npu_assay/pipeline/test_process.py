@@ -1,3 +1,4 @@
+import errno
 import os
 import resource
 import sys
@@ -40,6 +41,30 @@ def test_stdout_and_stderr_are_raw_bytes_in_the_order_they_were_written(tmp_path
     assert log == b"".join(b"out%d\r\n\xff\x1b[31m%d\n" % (n, n) for n in range(200))
 
 
+def test_without_pidfds_a_command_ends_as_well(tmp_path, monkeypatch):
+    """As on Linux 4.19, which Ascend hosts have; the time limit still works, too."""
+    program = "print('said', flush=True)"
+    assert run(tmp_path, program)[1] == b"said\n"
+
+    def missing(pid: int) -> int:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", missing)
+    ended, log = run(tmp_path, program)
+    assert (ended.end, ended.exit_code, ended.left_behind, log) == (End.EXITED, 0, (), b"said\n")
+    ended, _ = run(tmp_path, STUBBORN["sleeps"], Limits(0.5, 1 << 20, grace=0.3, settle=0.3))
+    assert ended.end is End.TIMEOUT
+
+
+def test_no_descriptor_is_left_open(tmp_path):
+    run(tmp_path, "pass")
+    before = sorted(Path("/proc/self/fd").iterdir())
+    run(tmp_path, "print(1)")
+    run(tmp_path, STUBBORN["sleeps"], Limits(0.3, 1 << 20, grace=0.3, settle=0.3))
+    run_to_log(["/nonexistent"], folder=tmp_path, variables={}, log=tmp_path / "stage.log", limits=QUICK)
+    assert sorted(Path("/proc/self/fd").iterdir()) == before
+
+
 def test_a_command_gets_no_terminal_and_no_input(tmp_path):
     ended, log = run(tmp_path, "import os, sys; print(os.isatty(1), repr(sys.stdin.read()))")
     assert (ended.exit_code, log) == (0, b"False ''\n")
@@ -74,6 +99,11 @@ STUBBORN = {
         "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "if os.fork() == 0: os.setsid()\n"
         "os.write(1, b'%d\\n' % os.getpid()); time.sleep(1000)"
+    ),
+    # The kernel shows such a process as ended.
+    "has lost its first thread and goes on": (
+        "import ctypes, os, threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\n"
+        "print(os.getpid(), flush=True); ctypes.CDLL(None).pthread_exit(None)"
     ),
 }
 

@@ -10,9 +10,10 @@ from npu_assay.evidence.device_state import DieState, ProcessState
 from npu_assay.evidence.manifest import ChangedSetting, FileRecord, ModelRecord, ShardRecord
 from npu_assay.evidence.stage_inputs import DatasetInput, ModelInput, StageInputs
 from npu_assay.report.facts import departures, facts
-from npu_assay.report.findings import MOST_OF_RULE, MOST_PLACES, by_rule, is_within
+from npu_assay.report.findings import MOST_OF_RULE, by_rule
 from npu_assay.report.legible import href, seconds, size, visible
 from npu_assay.report.loaded import components
+from npu_assay.report.places import MOST_PLACES, is_within
 
 SHA = "0" * 64
 FILE = FileRecord(sha256=SHA, size=1 << 20)
@@ -177,6 +178,15 @@ def test_no_failure_is_left_out_for_a_pass(offload):
     (shown,) = rule.findings
     assert (len(shown.places), shown.more_places) == (MOST_PLACES, 3)
     assert [bool(place.excerpt) for place in shown.places] == [True] + [False] * (MOST_PLACES - 1)
+
+
+@pytest.mark.parametrize("result", Result)
+def test_of_a_log_that_is_a_problem_as_a_whole_the_end_is_shown(offload, result):
+    offload.write("stages/ruff.log", "".join(f"line {number}\n" for number in range(1, 100)))
+    (rule,) = by_rule(offload.root, [finding("a/1", result, "", Evidence("stages/ruff.log"))])
+    shown = [line.text for line in rule.findings[0].places[0].excerpt]
+    problem = result in (Result.FAIL, Result.INCONCLUSIVE)
+    assert shown == ([f"line {number}" for number in range(92, 100)] if problem else [])
 
 
 def test_only_what_is_in_the_archive_is_linked_and_read(offload, tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_assay.report.excerpts import MOST, MOST_AROUND, read_excerpts
+from npu_assay.report.excerpts import MOST, MOST_AROUND, read_end, read_excerpts
 
 TEN = b"".join(b"line %d\n" % number for number in range(1, 11))
 
@@ -92,3 +92,26 @@ def test_a_line_of_hundreds_of_megabytes_is_not_held(tmp_path: Path):
     assert [one.number for one in excerpt] == [1, 2, 3]
     assert excerpt[1].left_out == (300 << 20) - len("first\n") - MOST
     assert peak < 4 << 20
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (TEN, [f"{number}:line {number}" for number in range(3, 11)]),
+        (b"a\nb", ["1:a", "2:b"]),
+        (b"a\n\n", ["1:a", "2:"]),
+        (b"", []),
+    ],
+)
+def test_the_end_is_the_last_lines_with_their_numbers(data, expected):
+    assert [f"{one.number}:{one.shown}" for one in read_end(io.BytesIO(data))] == expected
+
+
+@pytest.mark.parametrize("length", [10, 30_000, 70_000, 200_000])
+def test_the_end_of_a_long_log_is_numbered_right(length):
+    data = b"".join(b"%d\n" % number for number in range(1, length + 1))
+    assert [(str(one.number), one.number) for one in read_end(io.BytesIO(data))] == [
+        (one.text, one.number) for one in read_end(io.BytesIO(data))
+    ]
+    assert read_end(io.BytesIO(data))[-1].number == length
+    assert [one.number for one in read_end(io.BytesIO(data + b"x" * 100_000))] == [length + 1]

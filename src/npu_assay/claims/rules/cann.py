@@ -9,8 +9,9 @@ from npu_assay.cann.discovery import Places
 from npu_assay.cann.files.install_info import InstallInfo
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
+from npu_assay.claims.process_maps import PROCESS_MAP, loaded_libraries
 from npu_assay.claims.rule import Rule
-from npu_assay.claims.rules.identity import IDENTITY, PROCESS_MAP, identity_line
+from npu_assay.claims.rules.identity import IDENTITY, identity_line
 from npu_assay.claims.rules.identity import STAGE as VERSIONS_STAGE
 from npu_assay.evidence.cann_files import LISTING, KeptFiles, Role, read_file, read_kept
 
@@ -25,11 +26,13 @@ _DELETED = " (deleted)"
 class CannRule(Rule):
     """Toolkit, ops, NNAL and driver are of one CANN, which is the lock's, and the loaded libraries are of it.
 
-    Judged from the raw version files in cann/ and from the libraries that processes of all stages had loaded.
+    Reads the raw version files in cann/, and the libraries that processes of all stages had loaded. It can't
+    know whether the files on the host were those of the vendor's packages: the lock's hashes are of the
+    packages, and the version files name a build but prove none.
     """
 
     name = "cann"
-    version = 1
+    version = 2
     stage = "cann"
 
     def check(self, case: Case) -> Iterator[Finding]:
@@ -63,7 +66,8 @@ class CannRule(Rule):
 
     def _lock(self, case: Case, kept: KeptFiles, identity: Identity) -> Iterator[Finding]:
         """The toolkit and ATB are those that the lock asks for, by version and build."""
-        environment, manifest = case.manifest.environment, Evidence("manifest.json")
+        environment = case.manifest.environment
+        manifest = case.in_manifest("environment", "builds", "cann")
         expected = Expected.of(environment.versions, environment.builds)
         found = departures(identity, expected)
         for departure in found:
@@ -94,10 +98,9 @@ class CannRule(Rule):
         roots = _roots(kept)
         loaded: dict[str, Evidence] = {}
         for stage in case.manifest.stages:
-            if case.was_run(stage.name) and case.archive.stage_log(stage.name).is_file():
-                for line in case.log_lines(stage.name, PROCESS_MAP):
-                    if line.text.startswith(PROCESS_MAP):
-                        loaded.setdefault(line.text.removeprefix(PROCESS_MAP), line.evidence)
+            if case.was_run(stage.name):
+                for path, line in loaded_libraries(case, stage.name):
+                    loaded.setdefault(path, line.evidence)
         strays = {path: stray for path in loaded if (stray := _stray(PurePosixPath(path), roots))}
         for path, (certain, problem) in strays.items():
             judged = self.failed if certain else self.inconclusive

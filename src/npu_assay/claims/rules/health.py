@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from npu_assay.cann.files.driver_info import parse_driver_info
+from npu_assay.cann.files.reading import read_version_file
 from npu_assay.claims.case import Case, Mode
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
@@ -15,11 +17,17 @@ from npu_assay.device.npu_smi.health import HealthReport
 from npu_assay.device.npu_smi.info import Info
 from npu_assay.device.npu_smi.listing import Listing
 from npu_assay.device.npu_smi.mapping import ChipMapping
-from npu_assay.device.overrides import PREFIX, SKIP, HealthLog, Place, read_log
+from npu_assay.device.overrides import SKIP, HealthLog, Place, read_log
+from npu_assay.device.reports import DeviceHealth
 from npu_assay.device.stored import read_answers
-from npu_assay.evidence.manifest import DeviceRecord
+from npu_assay.evidence.cann_files import Role
+from npu_assay.evidence.device_state import read_device_state
+from npu_assay.evidence.manifest import DeviceRecord, StageStatus
+from npu_assay.evidence.strict_json import read_strictly
 
 BEFORE, AFTER = "health", "health-after"
+#: What a die keeps as long as it is the same.
+_LASTING = ("logical_id", "physical_id", "bus_id", "name", "serial_number", "product_name")
 
 
 @dataclass(frozen=True)
@@ -49,10 +57,14 @@ class _Side:
 class HealthRule(Rule):
     """Before: the run's dies healthy and free, and those that the manifest says. After: the same, and nothing
     left on them. Other dies of the host may be in use by others.
+
+    Reads npu-smi's raw output in device/ and device/after/, the logs of both stages, and the driver's version
+    file; holds devices.json and the manifest's dies and their states against them. It can't know what
+    happened between the two looks, nor of a process that npu-smi does not show in a container.
     """
 
     name = "health"
-    version = 4
+    version = 5
 
     def check(self, case: Case) -> Iterator[Finding]:
         if not case.was_run(BEFORE):
@@ -61,12 +73,59 @@ class HealthRule(Rule):
         before = _side(case, BEFORE, case.archive.device)
         problems = [] if before.host.emulated else uses_of(before.seen)
         problems += _departures(before, case.manifest.device)
+        problems += _of_log(case, before)
         yield from self._judge(case, before, problems)
+        yield from self._records(case, before, "before")
+        yield from self._driver(case, before)
         if not case.was_run(AFTER):
             yield self.stage_not_run(AFTER)
             return
         after = _side(case, AFTER, case.archive.device_after)
-        yield from self._judge(case, after, changes(before.host, after.host, after.seen))
+        problems = [*changes(before.host, after.host, after.seen), *_exchanged(before.host, after.host)]
+        yield from self._judge(case, after, [*problems, *_of_log(case, after)])
+        yield from self._records(case, after, "after")
+
+    def _records(self, case: Case, side: _Side, when: str) -> Iterator[Finding]:
+        """What was read from the raw output when the run was made is what is read from it now."""
+        listing = Evidence(f"{side.folder}/devices.json")
+        said = case.in_manifest("device", when)
+        folder = case.archive.root / side.folder.file
+        problems = 0
+        if getattr(case.manifest.device, when) != read_device_state(folder):
+            problems += 1
+            yield self.failed(
+                f"{side.stage}: the manifest's dies {when} are not npu-smi's", said, side.folder
+            )
+        report = read_strictly(folder / "devices.json", str(listing), DeviceHealth)
+        places = tuple(die.place for die in side.judged)
+        for name, found, expected in (
+            ("devices", report.devices, side.host.dies),
+            ("npu_smi_version", report.npu_smi_version, side.host.npu_smi_version),
+            ("judged", sorted(report.judged), sorted(places)),
+            ("override", report.override, side.log.override),
+            ("skipped", report.skipped, side.log.skipped),
+        ):
+            if found != expected:
+                problems += 1
+                yield self.failed(f"{side.stage}: {name} is not what npu-smi and the log say", listing)
+        if not problems:
+            yield self.passed(f"{side.stage}: devices.json and manifest say the same", listing, said)
+
+    def _driver(self, case: Case, side: _Side) -> Iterator[Finding]:
+        """npu-smi's title line has the version of the driver, whose file the stage cann kept."""
+        found = sorted((case.archive.cann / Role.DRIVER).glob("*"))
+        if not found or side.host.npu_smi_version is None:
+            return
+        place = Evidence(found[0].relative_to(case.archive.root).as_posix())
+        driver = read_version_file(found[0], parse_driver_info, str(place))
+        info = driver.value if driver else None
+        if info is not None and info.version != side.host.npu_smi_version:
+            yield self.inconclusive(
+                f"{side.stage}: npu-smi is of driver {side.host.npu_smi_version}, the kept file of"
+                f" {info.version}: perhaps of two hosts",
+                side.folder,
+                place,
+            )
 
     def _judge(self, case: Case, side: _Side, more: list[str]) -> Iterator[Finding]:
         """Every problem; without one, what keeps it from being a pass; without that, a pass."""
@@ -101,7 +160,9 @@ def _departures(side: _Side, device: DeviceRecord) -> list[str]:
         for die in shown:
             for name, now, then in (
                 ("logical id", die.visible_id, taken.logical_id),
+                ("physical id", die.physical_id, taken.physical_id),
                 ("bus id", die.bus_id, taken.bus_id),
+                ("name", die.name, taken.name),
             ):
                 if now is not None and now != then:
                     problems.append(f"{die.place}: {name} is {now}, {then} by the manifest")
@@ -111,9 +172,40 @@ def _departures(side: _Side, device: DeviceRecord) -> list[str]:
     return problems
 
 
+def _exchanged(before: Host, after: Host) -> list[str]:
+    """Dies that are at the same place and others all the same: the two outputs are of two hosts."""
+    problems = []
+    if before.npu_smi_version != after.npu_smi_version:
+        problems.append(f"npu-smi is {after.npu_smi_version}, it was {before.npu_smi_version} before the run")
+    were = {(die.npu_id, die.chip_id): die for die in before.dies}
+    for die in after.dies:
+        was = were.get((die.npu_id, die.chip_id))
+        for name in _LASTING:
+            then, now = (None if one is None else getattr(one, name) for one in (was, die))
+            if then is not None and now is not None and then != now:
+                problems.append(
+                    f"{die.place}: {name.replace('_', ' ')} is {now}, it was {then} before the run"
+                )
+    return problems
+
+
+def _of_log(case: Case, side: _Side) -> list[str]:
+    """Where the stage's own count contradicts npu-smi's output, or how the stage ended."""
+    if side.log.counted is None:
+        return ["the log does not say how many devices and problems there were"]
+    devices, problems = side.log.counted
+    found = []
+    if devices != len(side.host.dies):
+        found.append(f"the log counts {devices} devices, npu-smi shows {len(side.host.dies)}")
+    record = case.manifest.stage(side.stage)
+    if problems and record is not None and record.status is StageStatus.PASS:
+        found.append(f"the log counts {problems} problems, and the stage passed")
+    return found
+
+
 def _side(case: Case, stage: str, folder: Path) -> _Side:
     answers = read_answers([folder])
-    log = read_log(line.text for line in case.log_lines(stage, PREFIX))
+    log = read_log(line.text for line in case.log_lines(stage))
     place = Evidence(folder.relative_to(case.archive.root).as_posix())
     return _Side(stage, place, answers, join(answers), log)
 

@@ -1,20 +1,24 @@
 """Which CANN the run really used, from what its processes had loaded."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 
 from npu_assay.claims.case import Case, LogLine
+from npu_assay.claims.environment_facts import FACTS, read_facts
 from npu_assay.claims.findings import Evidence, Finding
+from npu_assay.claims.process_maps import (
+    LIBRARY,
+    PROCESS_MAP,
+    is_main_library,
+    library_hashes,
+    loaded_libraries,
+)
 from npu_assay.claims.rule import Rule
-from npu_assay.evidence.document import read_document
 
 STAGE = "versions-and-paths"
-#: Lines that the suites print; see suites/support/cann.py.
+#: A line that the suite prints; see suites/support/cann.py.
 IDENTITY = "cann-identity: "
-PROCESS_MAP = "process-map: "
 _EMULATED = "EMULATED"
 _HARDWARE = "hardware"
-_LIBRARY = "libascendcl.so"
 
 
 def identity_line(case: Case) -> LogLine | None:
@@ -31,10 +35,15 @@ def says_emulated(line: LogLine) -> bool:
 
 
 class IdentityRule(Rule):
-    """The manifest's kind of device is that of the library that was loaded, the same one in every stage."""
+    """The manifest's kind of device is that of the library that was loaded, the same one in every process.
+
+    Reads the lines `cann-identity:`, `process-map:` and `cann-library:` in the logs of all stages, and
+    environment.json. It can't know what else a process had loaded between the moment at which it printed them
+    and its end.
+    """
 
     name = "identity"
-    version = 1
+    version = 2
 
     def __init__(self, device_stages: Sequence[str]) -> None:
         self._device_stages = device_stages
@@ -59,7 +68,7 @@ class IdentityRule(Rule):
             )
         loaded = "emulated" if says_emulated(line) else "hardware"
         recorded = case.manifest.device.kind
-        evidence = line.evidence, Evidence("manifest.json")
+        evidence = line.evidence, case.in_manifest("device", "kind")
         if loaded != recorded:
             return self.failed(
                 f"the manifest says {recorded}, but the loaded CANN is {loaded}: {line.text!r}", *evidence
@@ -68,35 +77,52 @@ class IdentityRule(Rule):
 
     def _environment_file(self, case: Case, line: LogLine) -> Iterator[Finding]:
         """environment.json is written by the same process as the log and must say the same."""
-        evidence = Evidence("environment.json")
-        identity = read_document(case.archive.environment, str(evidence)).get("cann_identity")
-        if IDENTITY + str(identity) == line.text:
-            yield self.passed("environment.json and the log name the same CANN", evidence, line.evidence)
+        facts = read_facts(case)
+        if IDENTITY + facts.cann_identity == line.text:
+            yield self.passed("environment.json and the log name the same CANN", FACTS, line.evidence)
         else:
-            yield self.failed(f"environment.json says {identity!r}, the log says {line.text!r}", evidence)
+            message = f"environment.json says {facts.cann_identity!r}, the log says {line.text!r}"
+            yield self.failed(message, FACTS)
+        printed = [path for path, _ in loaded_libraries(case, STAGE)]
+        if facts.process_map != printed:
+            different = sorted({*facts.process_map} ^ {*printed}) or ["their order"]
+            yield self.failed(
+                f"environment.json and the log have different process maps: {', '.join(different)}",
+                FACTS,
+                case.log_of(STAGE),
+            )
 
     def _libraries(self, case: Case) -> Iterator[Finding]:
-        """Every stage that used the device had loaded the same libascendcl."""
+        """Every process that had loaded CANN had loaded the same libascendcl, by path and by content."""
         loaded: dict[str, list[Evidence]] = {}
-        for stage in (STAGE, *self._device_stages):
+        hashes: dict[tuple[str, str], list[Evidence]] = {}
+        wanted = {STAGE, *self._device_stages}
+        for stage in (record.name for record in case.manifest.stages):
             if not case.was_run(stage):
                 continue
-            paths = list(_loaded_by(case, stage))
-            if not paths:
-                yield self.failed(f"no line `{PROCESS_MAP}.../{_LIBRARY}` in the log", case.log_of(stage))
-            for path, place in paths:
-                loaded.setdefault(path, []).append(place)
+            paths = [(path, line) for path, line in loaded_libraries(case, stage) if is_main_library(path)]
+            hashed = list(library_hashes(case, stage))
+            if stage in wanted and not paths:
+                yield self.failed(f"no line `{PROCESS_MAP}.../{LIBRARY}` in the log", case.log_of(stage))
+            elif [path for _, path, _ in hashed] != [path for path, _ in paths]:
+                yield self.failed(
+                    f"{stage}: {len(paths)} processes loaded {LIBRARY}, {len(hashed)} lines say its sha256",
+                    case.log_of(stage),
+                )
+            for path, line in paths:
+                loaded.setdefault(path, []).append(line.evidence)
+            for sha256, path, line in hashed:
+                hashes.setdefault((path, sha256), []).append(line.evidence)
         places = [place for found in loaded.values() for place in found]
         if len(loaded) > 1:
             firsts = [found[0] for found in loaded.values()]
             yield self.failed(f"stages loaded different ones: {', '.join(loaded)}", *firsts)
+        elif len(hashes) > 1:
+            firsts = [found[0] for found in hashes.values()]
+            contents = ", ".join(sha256 for _, sha256 in hashes)
+            yield self.failed(f"{next(iter(loaded))} was another file each time: {contents}", *firsts)
         elif loaded:
-            yield self.passed(f"{len(places)} processes loaded {next(iter(loaded))}", *places)
-
-
-def _loaded_by(case: Case, stage: str) -> Iterator[tuple[str, Evidence]]:
-    """The paths of libascendcl that processes of the stage had loaded."""
-    for line in case.log_lines(stage, PROCESS_MAP):
-        path = line.text.removeprefix(PROCESS_MAP)
-        if path != line.text and PurePosixPath(path).name.startswith(_LIBRARY):
-            yield path, line.evidence
+            contents = ", ".join(sha256 for _, sha256 in hashes)
+            yield self.passed(
+                f"{len(places)} processes loaded {next(iter(loaded))}, sha256 {contents}", *places
+            )

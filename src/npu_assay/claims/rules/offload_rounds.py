@@ -119,6 +119,9 @@ class OffloadRoundsRule(Rule):
         ):
             if found != (wanted := settings.get(name)):
                 yield self.failed(f"{who}: {name} is {found}, the stage's setting is {wanted}", place)
+        for name, tokens in (("stored", entry.stored_tokens), ("retrieved", entry.retrieved_tokens)):
+            if tokens is not None and entry.backend == "native":
+                yield self.failed(f"{who}: {name}_tokens is {tokens}, the native backend logs none", place)
         wanted, tokens = settings.get("max_tokens"), len(entry.cold_token_ids)
         if wanted is not None and tokens not in (0, wanted):  # the suite ignores the end-of-sequence token
             yield self.failed(f"{who}: {tokens} token ids, the stage's setting max_tokens is {wanted}", place)

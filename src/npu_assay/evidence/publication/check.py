@@ -8,7 +8,7 @@ from npu_assay.evidence.archive import Archive, Discrepancy, check, reading
 from npu_assay.evidence.contents import contents_of, hash_files
 from npu_assay.evidence.manifest import read_manifest
 from npu_assay.evidence.merged.record import read_record
-from npu_assay.evidence.publication.layout import Publication, says_emulated, stage_logs
+from npu_assay.evidence.publication.layout import Publication, ruled_by_git, says_emulated, stage_logs
 from npu_assay.sums import parse_sums
 
 
@@ -32,6 +32,7 @@ def check_published(publication: Publication) -> list[Discrepancy]:
         hashes = {f"{logs.name}/{name}": found for name, found in hash_files(logs, contents.sizes).items()}
         return [
             *_leftovers(publication),
+            *(Discrepancy(name, "git acts on such a file") for name in sorted(hashes) if ruled_by_git(name)),
             *_sums(hashes, listed),
             *_archives(publication),
             *_logs(publication, hashes),

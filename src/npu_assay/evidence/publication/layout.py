@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive
@@ -70,6 +70,11 @@ def check_name(name: str, emulated: bool) -> None:
 def says_emulated(name: str) -> bool:
     """Whether a reader of the name is told that the run was emulated."""
     return _EMULATED in name.split("-")
+
+
+def ruled_by_git(name: str) -> bool:
+    """Whether git would act on a file of that name, such as .gitattributes, and not just keep it."""
+    return any(part.lower().startswith(".git") for part in PurePosixPath(name).parts)
 
 
 def stage_logs(name: str, archive: Archive) -> dict[str, Path]:

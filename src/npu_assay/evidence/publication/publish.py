@@ -2,13 +2,15 @@
 
 import filecmp
 import shutil
+from collections.abc import Iterable
 
 from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, remove, writing
 from npu_assay.evidence.atomic import write_atomically
 from npu_assay.evidence.contents import contents_of, hash_files
 from npu_assay.evidence.copy import copy_checked
-from npu_assay.evidence.publication.layout import Publication, stage_logs
+from npu_assay.evidence.publication.layout import Publication, ruled_by_git, stage_logs
+from npu_assay.printable import printable
 from npu_assay.sums import render_sums
 
 _NEW, _OLD = "new", "old"
@@ -36,6 +38,7 @@ def _publish(archive: Archive, publication: Publication, name: str, replace: boo
         (publication.staging / name).mkdir(parents=True)
         new, old = (publication.staging / name / kind for kind in (_NEW, _OLD))
         copy_checked(archive, new)
+        _check_names(archive, contents_of(new).sizes)
         if target.exists():
             for log in stage_logs(name, Archive(target)):
                 (publication.logs / log).unlink(missing_ok=True)
@@ -55,6 +58,15 @@ def _take_back(publication: Publication) -> None:
             (folder / _OLD).rename(target)
     if publication.staging.exists():
         remove(publication.staging)
+
+
+def _check_names(archive: Archive, names: Iterable[str]) -> None:
+    """A .gitattributes of an archive would say how git converts its neighbours."""
+    for name in names:
+        if ruled_by_git(name):
+            raise UsageError(
+                f"{archive.root}: {printable(name)}: git acts on such a file; it can't be published"
+            )
 
 
 def _check_logs(archive: Archive, publication: Publication, name: str) -> None:

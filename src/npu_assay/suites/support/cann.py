@@ -1,10 +1,11 @@
 """Which CANN a process has really loaded: read from its memory map and from the library itself."""
 
 import ctypes
+import hashlib
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 #: Libraries of CANN (toolkit, driver, ATB) that torch-npu and vllm-ascend link or open.
@@ -36,6 +37,8 @@ CANN_LIBRARIES = frozenset(
     )
 )
 
+#: How the names of those begin that the emulated CANN alone has.
+EMULATOR_LIBRARIES = "libemucann"
 VERSION_SYMBOL = "emucann_version"
 INSTALL_INFO = "ascend_toolkit_install.info"
 
@@ -44,7 +47,11 @@ def cann_libraries(maps: str) -> list[str]:
     """Return the paths of CANN's libraries in the text of a /proc/<pid>/maps, sorted, each once."""
     # address perms offset dev inode path; the path may hold spaces (proc(5)).
     paths = {fields[5] for line in maps.splitlines() if len(fields := line.split(None, 5)) == 6}
-    return sorted(path for path in paths if Path(path).name.split(".so")[0] in CANN_LIBRARIES)
+    return sorted(
+        path
+        for path in paths
+        if (name := Path(path).name.split(".so")[0]) in CANN_LIBRARIES or name.startswith(EMULATOR_LIBRARIES)
+    )
 
 
 def loaded_cann_libraries() -> list[str]:
@@ -57,10 +64,31 @@ def process_map(process: str, libraries: Iterable[str]) -> str:
     return "\n".join([f"process: {process}", *(f"process-map: {library}" for library in libraries)])
 
 
+def library_lines(libraries: Iterable[str]) -> list[str]:
+    """Return the log's lines with the sha256 of each libascendcl that a process has loaded.
+
+    Raises:
+        RuntimeError: its file is gone.
+    """
+    lines = []
+    for path in libraries:
+        if Path(path).name.startswith("libascendcl.so"):
+            try:
+                sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            except OSError as error:
+                raise RuntimeError(f"{path}: {error.strerror}: expected the loaded library") from error
+            lines.append(f"cann-library: sha256 {sha256} {path}")
+    return lines
+
+
+def print_libraries(process: str, libraries: Sequence[str]) -> None:
+    """Print the lines of a process: its map, and which file its libascendcl is."""
+    print("\n".join([process_map(process, libraries), *library_lines(libraries)]), flush=True)
+
+
 def print_process_map() -> None:
     """Print the lines of this process."""
-    name = f"{Path(sys.argv[0]).name} pid {os.getpid()}"
-    print(process_map(name, loaded_cann_libraries()), flush=True)
+    print_libraries(f"{Path(sys.argv[0]).name} pid {os.getpid()}", loaded_cann_libraries())
 
 
 def cann_identity(libraries: Iterable[str]) -> str:

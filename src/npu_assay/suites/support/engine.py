@@ -15,7 +15,7 @@ os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "spawn"
 import tiny_model
 from vllm import LLM, SamplingParams
 
-from support.cann import process_map
+from support.cann import print_libraries
 from support.engine_settings import EngineSettings
 from support.inputs import Prompts, write_inputs
 
@@ -103,4 +103,4 @@ class Engine:
         """Print which CANN each worker has loaded."""
         for name, libraries in self.llm.collective_rpc("cann_libraries"):
             assert libraries, f"{name} has loaded no library of CANN"
-            print(process_map(name, libraries), flush=True)
+            print_libraries(name, libraries)

@@ -336,3 +336,18 @@ def test_an_archive_that_is_being_written_is_not_published(offload, publication)
         put(offload.archive, publication)
     put(offload.archive, publication)
     assert problems(publication) == []
+
+
+@pytest.mark.parametrize(
+    "name", [".gitattributes", "stages/.gitattributes", "results/.GITIGNORE", ".git/config"]
+)
+def test_an_archive_that_would_rule_git_is_not_published(offload, publication, name):
+    put(offload.archive, publication)
+    before = files_of(publication.checkout)
+    offload.write(name, "* text=auto eol=crlf\n")
+    offload.seal()
+    with pytest.raises(UsageError, match=f"{name}: git acts on such a file; it can't be published"):
+        put(offload.archive, publication, replace=True)
+    assert files_of(publication.checkout) == before
+    publication.logs.joinpath(".gitattributes").touch()
+    assert problems(publication)[0] == "logs/.gitattributes: git acts on such a file"

@@ -108,8 +108,8 @@ MUTATIONS = tuple(
     Mutation(
         f"relabelled as hardware: {', '.join(steps)}",
         _all(steps),
-        # Where a sign of emulation is left, formal mode refuses before any rule is asked.
-        "verdict" if len(steps) < len(STEPS) else "identity",
+        # A sign of emulation is always left, so that formal mode refuses before any rule is asked.
+        "verdict",
         kinds=(EMULATED,),
         mode=Mode.FORMAL,
     )

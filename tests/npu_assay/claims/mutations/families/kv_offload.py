@@ -81,6 +81,11 @@ def _renumbered(rows: list[Json]) -> list[Json]:
     return [rows[0], rows[0] | {"run": rows[1]["run"]}, *rows[2:]]
 
 
+def _swapped(rows: list[Json]) -> list[Json]:
+    """Only the log knows which prompt came first."""
+    return [rows[1] | {"run": 1}, rows[0] | {"run": 2}, *rows[2:]]
+
+
 def _disguised(rows: list[Json]) -> list[Json]:
     """The same, with a prompt hash of its own."""
     return [rows[0], rows[0] | {"run": rows[1]["run"], "prompt_sha256": rows[1]["prompt_sha256"]}, *rows[2:]]
@@ -96,8 +101,11 @@ MUTATIONS = (
     ),
     _rows("rounds swapped", lambda rows: [rows[1], rows[0], *rows[2:]]),
     _rows("rounds backwards", lambda rows: rows[::-1]),
-    _rows(
-        "rounds swapped and renumbered", lambda rows: [rows[1] | {"run": 1}, rows[0] | {"run": 2}, *rows[2:]]
+    Mutation(
+        "rounds swapped and renumbered",
+        lambda forged: forged.write_rows(ROUNDS, _swapped(forged.rows(ROUNDS))),
+        "results",
+        names=ROUNDS,
     ),
     _rows("run numbers from 0", lambda rows: [row | {"run": row["run"] - 1} for row in rows]),
     _rows("the first round passed off as the second", _renumbered),
