@@ -41,13 +41,21 @@ def headline(verdict: Verdict, manifest: Manifest | None) -> Headline:
     results = [finding.result for finding in verdict.findings]
     marks = (("EMULATED", verdict.emulated), ("LIMITED", verdict.mode is Mode.LIMITED))
     return Headline(
-        title=f"{manifest.pipeline.name} on {manifest.environment.name}" if manifest else "a run archive",
+        title=_title(manifest) if manifest else "a run archive",
         marks=tuple(mark for mark, on in marks if on),
         result=verdict.result,
         worth=f"{_WORTH[verdict.result]}{_limits(verdict)}",
         mode=verdict.mode,
         counts={result: results.count(result) for result in WORST_FIRST if result in results},
     )
+
+
+def _title(manifest: Manifest) -> str:
+    source = manifest.source
+    tried = [patch.name for patch in source.patches] or ([] if source.is_locks else [source.given])
+    more = f" and {len(tried) - 1} more" if len(tried) > 1 else ""
+    with_ = f", with {tried[0]}{more}" if tried else ""
+    return f"{manifest.pipeline.name} on {manifest.environment.name}{with_}"
 
 
 def _limits(verdict: Verdict) -> str:

@@ -588,7 +588,7 @@ UNSURE = {
     ),
     "the engine did not count": (
         lambda o: o.replace(HIGH, "external_kv_transfer 256", "external_kv_transfer not counted"),
-        "offload-log/1: not in every round did the engine count what came back",
+        "that counts what came back in every round",
     ),
     "no size of the KV cache": (
         lambda o: o.replace(HIGH, "GPU KV cache size", "The size"),

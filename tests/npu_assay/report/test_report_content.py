@@ -11,6 +11,7 @@ from npu_assay.evidence.manifest import ChangedSetting, FileRecord, ModelRecord,
 from npu_assay.evidence.stage_inputs import DatasetInput, ModelInput, StageInputs
 from npu_assay.report.facts import departures, facts
 from npu_assay.report.findings import MOST_OF_RULE, by_rule
+from npu_assay.report.headline import headline
 from npu_assay.report.legible import href, seconds, size, visible
 from npu_assay.report.loaded import components
 from npu_assay.report.places import MOST_PLACES, is_within
@@ -41,6 +42,15 @@ def test_a_run_of_the_locks_own_has_no_patch_no_model_no_inputs(offload):
 def test_a_shard_says_which_one_it_is(offload):
     offload.change_manifest(shard=ShardRecord(index=1, count=2))
     assert said(offload, "Pipeline")[1] == "shard 1/2: its part of a divided run"
+
+
+def test_the_title_says_what_was_tried(offload):
+    verdict = offload.verdict()
+    assert headline(verdict, offload.manifest).title == "kv-offload on cann900-vllm018"
+    patches = {"0001-fix.patch": "x", "0002-more.patch": "y"}
+    offload.write_tree({"setup.py": ""}, patches, base={}, commit="c" * 40, dirty=True)
+    title = headline(verdict, offload.manifest).title
+    assert title == "kv-offload on cann900-vllm018, with fix.patch and 1 more"
 
 
 def test_a_tree_of_ones_own_is_named_with_its_patches(offload):

@@ -85,7 +85,8 @@ class OffloadLogRule(Rule):
         counted = list(self._hits(case))
         log = case.log_of(self._stage)
         if not counted or any(hits.external is None or hits.local is None for hits in counted):
-            yield self.inconclusive(f"not in every round did the engine count what came back: {counted}", log)
+            message = f"no line `{_METRICS}...` that counts what came back in every round"
+            yield self.inconclusive(message, log)
             return
         if [hits.run for hits in counted] != [entry.run for entry in rounds]:
             found = ", ".join(str(hits.run) for hits in counted[:20])
