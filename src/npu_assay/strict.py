@@ -3,6 +3,7 @@
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from npu_assay.printable import printable
+from npu_assay.wording import first_of
 
 
 class Strict(BaseModel):
@@ -18,5 +19,4 @@ def first_problem(error: ValidationError) -> str:
     """
     problems = error.errors(include_url=False)
     where = ".".join(str(step) for step in problems[0]["loc"])
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return printable(f"{where + ': ' if where else ''}{problems[0]['msg']}{more}")
+    return printable(first_of(f"{where + ': ' if where else ''}{problems[0]['msg']}", len(problems)))

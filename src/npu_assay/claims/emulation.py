@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from npu_assay.cann.versions import EMULATED
 from npu_assay.claims.case import Case
+from npu_assay.claims.environment_facts import FACTS
 from npu_assay.claims.process_maps import is_of_emulator, loaded_libraries
 from npu_assay.claims.rules.identity import IDENTITY, STAGE, says_emulated
 from npu_assay.errors import UsageError
@@ -63,14 +64,14 @@ def _of_identity(case: Case) -> Iterator[str]:
 
 def _of_environment_file(case: Case) -> Iterator[str]:
     try:
-        facts = read_document(case.archive.environment, "environment.json")
+        facts = read_document(case.archive.environment, str(FACTS))
     except UsageError:
         return
     identity, device = facts.get("cann_identity", ""), facts.get("device")
-    if str(identity).upper().startswith("EMULATED"):
-        yield f"environment.json says {identity!r}"
+    if str(identity).upper().startswith(EMULATED):
+        yield f"{FACTS} says {identity!r}"
     if isinstance(device, dict) and device.get("kind") == "emulated":
-        yield "environment.json says device kind emulated"
+        yield f"{FACTS} says device kind emulated"
 
 
 def _of_cann_files(case: Case) -> Iterator[str]:

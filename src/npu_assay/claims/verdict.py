@@ -36,6 +36,17 @@ class Verdict:
         return _EXIT_CODES[self.result]
 
     @property
+    def marks(self) -> tuple[str, ...]:
+        """What it has to say before its result: EMULATED, LIMITED."""
+        marks = (("EMULATED", self.emulated), ("LIMITED", self.mode is Mode.LIMITED))
+        return tuple(mark for mark, on in marks if on)
+
+    @property
+    def own_mode(self) -> Mode:
+        """The archive's own, as `own_mode` finds it: the signs have been looked for already."""
+        return Mode.EMULATED if self.emulated else Mode.FORMAL
+
+    @property
     def line(self) -> str:
         """One line; an emulated or limited verdict says so, and what it is worth."""
         counts = ", ".join(
@@ -43,13 +54,9 @@ class Verdict:
             for result in Result
             if (number := sum(finding.result is result for finding in self.findings))
         )
-        marks = [
-            mark for mark, on in (("EMULATED", self.emulated), ("LIMITED", self.mode is Mode.LIMITED)) if on
-        ]
-        worth = (
-            ": no evidence about an NPU" if self.emulated else ": not the published result" if marks else ""
-        )
-        return f"verdict: {' '.join([*marks, self.result])} ({counts}){worth}"
+        limited = ": not the published result" if self.marks else ""
+        worth = ": no evidence about an NPU" if self.emulated else limited
+        return f"verdict: {' '.join([*self.marks, self.result])} ({counts}){worth}"
 
     def with_findings(self, more: Iterable[Finding]) -> "Verdict":
         """The verdict that takes these into account too."""

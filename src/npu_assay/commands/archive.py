@@ -6,7 +6,7 @@ import click
 
 from npu_assay.commands.archive_merge import merge
 from npu_assay.commands.archive_publish import publish, say_published
-from npu_assay.errors import AssayError
+from npu_assay.commands.discrepancies import require_none
 from npu_assay.evidence.archive import Archive, open_archive, reading, seal, writing
 from npu_assay.evidence.archive import check as check_sums
 from npu_assay.evidence.publication.layout import Publication
@@ -50,10 +50,5 @@ def check(folder: Path, published: bool) -> None:
         return
     with reading(folder):
         discrepancies = check_sums(open_archive(folder))
-    for discrepancy in discrepancies:
-        click.echo(discrepancy)
-    if discrepancies:
-        raise AssayError(
-            f"{folder}: {len(discrepancies)} difference{'s' * (len(discrepancies) > 1)} from SHA256SUMS"
-        )
+    require_none(discrepancies, str(folder), "SHA256SUMS")
     click.echo(f"{folder}: every sealed file matches SHA256SUMS")

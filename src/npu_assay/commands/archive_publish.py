@@ -7,7 +7,8 @@ import click
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import own_mode
-from npu_assay.errors import AssayError, UsageError
+from npu_assay.commands.discrepancies import require_none
+from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import open_archive
 from npu_assay.evidence.publication.check import check_published
 from npu_assay.evidence.publication.layout import Publication, check_name, default_name, stage_logs
@@ -60,13 +61,6 @@ def publish(folder: Path, name: str | None, replace: bool, checkout: Path) -> No
 
 def say_published(publication: Publication) -> None:
     """Compare what is published with its SHA256SUMS. Raises AssayError when it differs."""
-    discrepancies = check_published(publication)
-    for discrepancy in discrepancies:
-        click.echo(discrepancy)
-    if discrepancies:
-        plural = "s" * (len(discrepancies) > 1)
-        raise AssayError(
-            f"{publication.logs}: {len(discrepancies)} difference{plural} from {publication.sums}"
-        )
+    require_none(check_published(publication), str(publication.logs), str(publication.sums))
     names = ", ".join(publication.archives())
     click.echo(f"{publication.logs}: every file matches SHA256SUMS; archives: {names}")

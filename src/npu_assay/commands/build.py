@@ -25,6 +25,7 @@ from npu_assay.errors import InconclusiveError, UsageError
 from npu_assay.printable import printable
 from npu_assay.source.archived import ArchivedSource, read_listing, read_record
 from npu_assay.source.tree import find_tree
+from npu_assay.wording import some
 
 _NAMES_SHOWN = 3
 
@@ -108,9 +109,8 @@ def require_same_native(different: list[str]) -> None:
     """Raises InconclusiveError that names native files which differ from the lock's own."""
     if not different:
         return
-    shown = ", ".join(map(printable, different[:_NAMES_SHOWN]))
-    more = f" and {len(different) - _NAMES_SHOWN} more" if len(different) > _NAMES_SHOWN else ""
+    shown = some([printable(name) for name in different], _NAMES_SHOWN)
     raise InconclusiveError(
-        f"native parts differ from the lock's own: {shown}{more}; the emulator runs the compiled parts of the"
+        f"native parts differ from the lock's own: {shown}; the emulator runs the compiled parts of the"
         " pinned wheel, so what is changed there was not tried: run on an NPU"
     )

@@ -18,6 +18,7 @@ from npu_assay.errors import AssayError, UsageError
 from npu_assay.evidence.archive import Archive, check, open_archive, reading
 from npu_assay.evidence.jsonlines import read_rows
 from npu_assay.evidence.merged.record import read_record
+from npu_assay.wording import first_of
 
 
 def read_side(path: Path) -> Baseline:
@@ -45,10 +46,8 @@ def read_archive(root: Path) -> Baseline:
 
 def _require_whole(archive: Archive) -> None:
     if discrepancies := check(archive):
-        more = f" (and {len(discrepancies) - 1} more)" if len(discrepancies) > 1 else ""
-        raise AssayError(
-            f"{archive.root}: {discrepancies[0]}{more}; what is not as its SHA256SUMS says is not compared"
-        )
+        told = first_of(discrepancies[0], len(discrepancies))
+        raise AssayError(f"{archive.root}: {told}; what is not as its SHA256SUMS says is not compared")
 
 
 def _of_run(archive: Archive) -> Baseline:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from npu_assay.diagnosis import Level
 from npu_assay.doctor.report import DiagnosisRecord, DoctorReport
+from npu_assay.wording import counted
 
 _SIGN = {Level.PROBLEM: "x", Level.WARNING: "!", Level.NOTE: "-", Level.GOOD: "+"}
 _STYLE = {Level.PROBLEM: "bold red", Level.WARNING: "yellow", Level.NOTE: "cyan", Level.GOOD: "green"}
@@ -46,11 +47,9 @@ def _line(group: str, diagnosis: DiagnosisRecord, width: int) -> Iterator[Text]:
 
 def _conclusion(report: DoctorReport) -> Text:
     if report.problems:
-        return Text(f"{_count(report.problems, 'problem')}, {_count(report.warnings, 'warning')}", "bold red")
+        return Text(
+            f"{counted(report.problems, 'problem')}, {counted(report.warnings, 'warning')}", "bold red"
+        )
     if report.warnings:
-        return Text(f"no problem, {_count(report.warnings, 'warning')}", style="yellow")
+        return Text(f"no problem, {counted(report.warnings, 'warning')}", style="yellow")
     return Text("no problem", style="green")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

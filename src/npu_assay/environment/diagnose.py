@@ -16,6 +16,7 @@ from npu_assay.environment.lock import DEVICE_WORD
 from npu_assay.environment.obstacles import obstacles
 from npu_assay.environment.plugins import module_is_there, plugins
 from npu_assay.environment.variant import Variant
+from npu_assay.wording import some
 
 _SHOWN = 5
 
@@ -80,7 +81,7 @@ def _requirements(look: Look) -> Iterator[Diagnosis]:
             "requirements",
             Level.PROBLEM,
             f"{len(differences)} of {len(look.pins)} requirements are not as the lock says:"
-            f" {_some([_in_short(difference) for difference in differences])}",
+            f" {some([_in_short(difference) for difference in differences], _SHOWN)}",
             look.mend.again
             or f"{look.mend.pip} install --no-deps --require-hashes -r {shlex.quote(str(file))}",
         )
@@ -129,10 +130,5 @@ def _extras(look: Look) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "extra-distributions",
             Level.NOTE,
-            f"{len(names)} distributions are installed that the lock does not name: {_some(names)}",
+            f"{len(names)} distributions are installed that the lock does not name: {some(names, _SHOWN)}",
         )
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from npu_assay.environment.toml_lines import line_of
 from npu_assay.errors import UsageError
+from npu_assay.wording import first_of
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -58,10 +59,10 @@ def _first_problem(path: Path, text: str, model: type[BaseModel], error: Validat
     problems = error.errors()
     first = problems[0]
     keys = tuple(str(key) for key in first["loc"] if not _NO_NAME.fullmatch(str(key)))
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     message = first["msg"].removeprefix("Value error, ")
     named = tuple(message.partition(":")[0].partition(" ")[0].split("."))
+    told = first_of(message, len(problems))
     if len(named) > 1 and named[0] in model.model_fields:
-        return f"{path}:{line_of(text, named)}: {message}{more}"
+        return f"{path}:{line_of(text, named)}: {told}"
     where = f"{'.'.join(keys)}: " if keys else ""
-    return f"{path}:{line_of(text, keys)}: {where}{message}{more}"
+    return f"{path}:{line_of(text, keys)}: {where}{told}"

@@ -7,6 +7,7 @@ from npu_assay.errors import UsageError
 from npu_assay.evidence.archive import Archive, check, read_sums, reading
 from npu_assay.evidence.contents import contents_of
 from npu_assay.sums import parse_sums
+from npu_assay.wording import first_of
 
 
 def copy_checked(archive: Archive, folder: Path) -> None:
@@ -16,9 +17,8 @@ def copy_checked(archive: Archive, folder: Path) -> None:
     process writes to.
     """
     with reading(archive.root):
-        parse_sums(
-            read_sums(archive), str(archive.sums)
-        )  # what is wrong with it is said of this archive, not of the copy
+        # What is wrong with it is said of this archive, not of the copy.
+        parse_sums(read_sums(archive), str(archive.sums))
         contents = contents_of(archive.root)
         if contents.special:
             first = archive.root / min(contents.special)
@@ -28,5 +28,4 @@ def copy_checked(archive: Archive, folder: Path) -> None:
             copied.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(archive.root / name, copied, follow_symlinks=False)
     if problems := check(Archive(folder)):
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise UsageError(f"{archive.root}: not as it was sealed: {problems[0]}{more}")
+        raise UsageError(f"{archive.root}: not as it was sealed: {first_of(problems[0], len(problems))}")

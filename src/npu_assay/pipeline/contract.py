@@ -12,6 +12,7 @@ from npu_assay.evidence.pytest_junit import Outcome, TestCase, read_pytest_junit
 from npu_assay.evidence.stage_inputs import StageInputs, read_stage_inputs
 from npu_assay.pipeline.definition import Stage
 from npu_assay.pipeline.process import End, Ended
+from npu_assay.wording import some
 
 _INCONCLUSIVE_EXIT = 3
 _NAMES_SHOWN = 5
@@ -85,9 +86,12 @@ def _judge_tests(cases: Sequence[TestCase]) -> Judgement:
     if not cases:
         return StageStatus.FAIL, "no test was run"
     if red := [case.name for case in cases if case.outcome in (Outcome.FAILED, Outcome.ERROR)]:
-        return StageStatus.FAIL, f"{len(red)} failed: {_some(red)}"
+        return StageStatus.FAIL, f"{len(red)} failed: {some(red, _NAMES_SHOWN)}"
     if missed := [case.name for case in cases if case.outcome is not Outcome.PASSED]:
-        return StageStatus.INCONCLUSIVE, f"{len(missed)} skipped or expected to fail: {_some(missed)}"
+        return (
+            StageStatus.INCONCLUSIVE,
+            f"{len(missed)} skipped or expected to fail: {some(missed, _NAMES_SHOWN)}",
+        )
     return StageStatus.PASS, ""
 
 
@@ -102,8 +106,3 @@ def _why_not_zero(stage: Stage, exit_code: int | None, archive: Archive) -> str:
     except AssayError as error:
         return f"{ending}; {error}"
     return ending if status is StageStatus.PASS else f"{ending}; {reason}"
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    return f"{shown} and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else shown

@@ -68,14 +68,14 @@ def write_derived(archive: Archive, verdict: Verdict, which: Sequence[Derived] =
         write_atomically(archive.root / derived.name, data)
 
 
-def check_derived(archive: Archive, verdict: Verdict) -> list[Finding]:
+def check_derived(archive: Archive, verdict: Verdict, checkout: Checkout = OWN) -> list[Finding]:
     """Hold the derived files against what is derived again from the verdict in the archive's own mode.
 
     Those of a merged archive's shards are of the shards' own verdicts.
     """
     findings = [finding for derived in DERIVED for finding in _check(derived, archive, verdict)]
     for folder in shard_folders(archive):
-        of_shard = check_derived(Archive(folder), verify(folder, own_mode(folder)))
+        of_shard = check_derived(Archive(folder), verify(folder, own_mode(folder), checkout))
         findings += [in_shard(finding, f"shards/{folder.name}") for finding in of_shard]
     return findings
 
@@ -88,8 +88,8 @@ def judge(root: Path, mode: Mode, checkout: Checkout = OWN) -> Verdict:
     verdict = verify(root, mode, checkout)
     if mode is Mode.FORMAL and verdict.emulated:
         return verdict  # refused, whatever is derived from it
-    own = verdict if mode is own_mode(root) else verify(root, own_mode(root), checkout, verdict)
-    return verdict.with_findings(check_derived(Archive(root), own))
+    own = verdict if mode is verdict.own_mode else verify(root, verdict.own_mode, checkout, verdict)
+    return verdict.with_findings(check_derived(Archive(root), own, checkout))
 
 
 def _check(derived: Derived, archive: Archive, verdict: Verdict) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import Verdict
 from npu_assay.evidence.manifest import Manifest
 from npu_assay.report.findings import WORST_FIRST
+from npu_assay.wording import some
 
 _WORTH = {
     Result.PASS: "Every rule of this pipeline holds, by the raw files of the archive.",
@@ -39,10 +40,9 @@ class Headline:
 def headline(verdict: Verdict, manifest: Manifest | None) -> Headline:
     """`manifest` is the run's, None where it can't be read."""
     results = [finding.result for finding in verdict.findings]
-    marks = (("EMULATED", verdict.emulated), ("LIMITED", verdict.mode is Mode.LIMITED))
     return Headline(
         title=_title(manifest) if manifest else "a run archive",
-        marks=tuple(mark for mark, on in marks if on),
+        marks=verdict.marks,
         result=verdict.result,
         worth=f"{_WORTH[verdict.result]}{_limits(verdict)}",
         mode=verdict.mode,
@@ -53,9 +53,8 @@ def headline(verdict: Verdict, manifest: Manifest | None) -> Headline:
 def _title(manifest: Manifest) -> str:
     source = manifest.source
     tried = [patch.name for patch in source.patches] or ([] if source.is_locks else [source.given])
-    more = f" and {len(tried) - 1} more" if len(tried) > 1 else ""
-    with_ = f", with {tried[0]}{more}" if tried else ""
-    return f"{manifest.pipeline.name} on {manifest.environment.name}{with_}"
+    title = f"{manifest.pipeline.name} on {manifest.environment.name}"
+    return f"{title}, with {some(tried, 1)}" if tried else title
 
 
 def _limits(verdict: Verdict) -> str:

@@ -7,11 +7,12 @@ from typing import Any
 from npu_assay.cann.agreement import Disagreement, Expected, Identity, Part, departures, disagreements
 from npu_assay.cann.discovery import Places
 from npu_assay.cann.files.install_info import InstallInfo
+from npu_assay.cann.versions import EMULATED
 from npu_assay.claims.case import Case
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.process_maps import PROCESS_MAP, loaded_libraries
 from npu_assay.claims.rule import Rule
-from npu_assay.claims.rules.identity import IDENTITY, identity_line
+from npu_assay.claims.rules.identity import HARDWARE, IDENTITY, identity_line, says_emulated
 from npu_assay.claims.rules.identity import STAGE as VERSIONS_STAGE
 from npu_assay.evidence.cann_files import LISTING, KeptFiles, Role, read_file, read_kept
 from npu_assay.evidence.manifest import StageStatus
@@ -109,8 +110,7 @@ class CannRule(Rule):
         if line is None:  # the identity rule says so
             return
         said = line.text.removeprefix(IDENTITY)
-        emulated = said.startswith("EMULATED")
-        build = "EMULATED" if emulated else said.removeprefix("hardware").strip()
+        build = EMULATED if says_emulated(line) else said.removeprefix(HARDWARE).strip()
         evidence = _evidence(kept, Role.TOOLKIT), line.evidence
         if build == toolkit.innerversion:
             yield self.passed(f"the loaded CANN is {build}, as its install info says", *evidence)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from npu_assay.cann.versions import EMULATED
 from npu_assay.claims.case import Case, LogLine
 from npu_assay.claims.environment_facts import FACTS, read_facts
 from npu_assay.claims.findings import Evidence, Finding
@@ -17,8 +18,7 @@ from npu_assay.claims.rule import Rule
 STAGE = "versions-and-paths"
 #: A line that the suite prints; see suites/support/cann.py.
 IDENTITY = "cann-identity: "
-_EMULATED = "EMULATED"
-_HARDWARE = "hardware"
+HARDWARE = "hardware"
 
 
 def identity_line(case: Case) -> LogLine | None:
@@ -31,7 +31,7 @@ def identity_line(case: Case) -> LogLine | None:
 
 def says_emulated(line: LogLine) -> bool:
     """Whether the loaded library called itself emulated."""
-    return line.text.removeprefix(IDENTITY).startswith(_EMULATED)
+    return line.text.removeprefix(IDENTITY).startswith(EMULATED)
 
 
 class IdentityRule(Rule):
@@ -62,9 +62,9 @@ class IdentityRule(Rule):
 
     def _kind(self, case: Case, line: LogLine) -> Finding:
         identity = line.text.removeprefix(IDENTITY)
-        if not identity.startswith((_EMULATED, _HARDWARE)):
+        if not identity.startswith((EMULATED, HARDWARE)):
             return self.failed(
-                f"expected {_EMULATED} or {_HARDWARE} and a build, found {line.text!r}", line.evidence
+                f"expected {EMULATED} or {HARDWARE} and a build, found {line.text!r}", line.evidence
             )
         loaded = "emulated" if says_emulated(line) else "hardware"
         recorded = case.manifest.device.kind

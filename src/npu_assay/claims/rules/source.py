@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from npu_assay.claims.case import Case
+from npu_assay.claims.environment_facts import FACTS
 from npu_assay.claims.findings import Evidence, Finding
 from npu_assay.claims.rule import Rule
 from npu_assay.digest import sha256_of
@@ -17,7 +18,6 @@ from npu_assay.source.native import compiled_parts, differences, is_compiled, na
 _RECORD = Evidence("source/source.json")
 _LISTING = Evidence("source/files.sha256")
 _BASE = Evidence("source/base-native.sha256")
-_ENVIRONMENT = Evidence("environment.json")
 #: What setup.py writes when it builds.
 _GENERATED = ("vllm_ascend/_build_info.py", "vllm_ascend/_version.py")
 _SHOWN = 5
@@ -105,25 +105,25 @@ class SourceRule(Rule):
 
     def _loaded(self, case: Case, listing: Listing) -> Iterator[Finding]:
         if not case.archive.environment.exists():
-            yield self.not_applicable("no environment.json, so nothing is known about what was loaded")
+            yield self.not_applicable(f"no {FACTS}, so nothing is known about what was loaded")
             return
         loaded, expected = _loaded_files(case), _packaged(listing)
         wrong = sorted(name for name in expected | loaded if expected.get(name) != loaded.get(name))
         for name in wrong[:_SHOWN]:
             found, wanted = loaded.get(name, "missing"), expected.get(name, "not in the tree")
-            yield self.failed(f"{name}: loaded {found}, the tree's is {wanted}", _ENVIRONMENT, _LISTING)
+            yield self.failed(f"{name}: loaded {found}, the tree's is {wanted}", FACTS, _LISTING)
         if len(wrong) > _SHOWN:
-            yield self.failed(f"and {len(wrong) - _SHOWN} more files of the package", _ENVIRONMENT, _LISTING)
+            yield self.failed(f"and {len(wrong) - _SHOWN} more files of the package", FACTS, _LISTING)
         if not wrong:
             message = f"the {len(loaded)} Python files of the package are the tree's"
-            yield self.passed(message, _ENVIRONMENT, _LISTING)
+            yield self.passed(message, FACTS, _LISTING)
 
 
 def _loaded_files(case: Case) -> dict[str, str]:
     """Name -> sha256, of the Python files in the package that was imported, but what was made with it."""
-    files = read_document(case.archive.environment, str(_ENVIRONMENT)).get("vllm_ascend_files")
+    files = read_document(case.archive.environment, str(FACTS)).get("vllm_ascend_files")
     if not isinstance(files, dict) or not files:
-        raise UsageError(f"{_ENVIRONMENT}: expected vllm_ascend_files, with a sha256 of each file")
+        raise UsageError(f"{FACTS}: expected vllm_ascend_files, with a sha256 of each file")
     items = {str(name): str(sha256) for name, sha256 in files.items()}
     return {
         name: sha256 for name, sha256 in items.items() if name not in _GENERATED and not is_compiled(name)

@@ -17,6 +17,7 @@ from npu_assay.environment.lock import (
 )
 from npu_assay.environment.obstacles import obstacles
 from npu_assay.errors import UnusableError
+from npu_assay.wording import first_of
 
 _WIDTH = 110
 
@@ -55,8 +56,7 @@ def _state(lock: Lock, kind: Kind) -> str:
         environment = Environment.of(lock, kind)
         in_the_way = [] if environment.is_made() else obstacles(environment.variant)
         if in_the_way:
-            more = f" (and {len(in_the_way) - 1} more)" if len(in_the_way) > 1 else ""
-            return f"can't be installed whole: {in_the_way[0]}{more}"
+            return f"can't be installed whole: {first_of(in_the_way[0], len(in_the_way))}"
         missing = environment.missing()
     except UnusableError as error:
         return f"can't be installed: {error}"

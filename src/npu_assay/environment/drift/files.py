@@ -9,6 +9,7 @@ from npu_assay.environment.drift.look import Look
 from npu_assay.environment.lock import OF_CANN
 from npu_assay.environment.record import Damage, RecordedFile, damage_of
 from npu_assay.errors import UsageError
+from npu_assay.wording import some
 
 #: Components whose Python is hashed by every check: small, and what people edit by hand.
 _HASHED = ("torch-npu", "triton-ascend", "vllm-ascend")
@@ -76,13 +77,8 @@ def _broken(name: str, message: str, advice: str) -> Difference:
 
 def _words(damage: Damage) -> str:
     parts = [
-        f"{len(files)} of {damage.files} files {what}: {_some(files)}"
+        f"{len(files)} of {damage.files} files {what}: {some(files, _SHOWN)}"
         for what, files in (("are gone", damage.missing), ("are not as installed", damage.changed))
         if files
     ]
     return "; ".join(parts)
-
-
-def _some(files: tuple[str, ...]) -> str:
-    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
-    return ", ".join(files[:_SHOWN]) + more
