@@ -8,7 +8,6 @@ from typing import Any, NoReturn, cast
 
 import click
 
-from npu_assay.cache import cache_root
 from npu_assay.commands.device_option import device_option
 from npu_assay.device.container import in_container
 from npu_assay.device.host import join
@@ -41,13 +40,14 @@ _OPTIONS: tuple[Callable[[_Command], _Command], ...] = (
         default=Path("runs"),
         show_default=True,
         metavar="DIR",
-        help="Folder of the host that gets the archives: runs/ inside.",
+        help="Folder of the host for archives.",
     ),
     click.option(
         "--cache",
         type=click.Path(file_okay=False, path_type=Path),
         metavar="DIR",
-        help="Folder of the host that keeps sources and builds.  [default: in-containers/ of the cache]",
+        help="Folder of the host that keeps what a run builds of its own vllm-ascend; "
+        "what the image has built is not seen then.",
     ),
     click.option("--shm-size", default=SHM_SIZE, show_default=True, help="Size of /dev/shm, a limit."),
     click.option("--network", default="none", show_default=True, help="The container's network."),
@@ -138,12 +138,12 @@ def _wish(image: str, given: dict[str, Any]) -> Wish:
     if image.startswith("-"):
         raise UsageError(f"{image}: no such option, and no image; options stand before the image")
     model: Path | None = given["model"]
-    cache: Path = given["cache"] or cache_root() / "in-containers"
+    cache: Path | None = given["cache"]
     return Wish(
         image=image,
         arguments=given["arguments"],
         runs=str(given["out"].absolute()),
-        cache=str(cache.absolute()),
+        cache=None if cache is None else str(cache.absolute()),
         model=None if model is None else str(model.absolute()),
         locks=str(lock_folder().absolute()),
         user_id=os.getuid(),

@@ -33,8 +33,8 @@ def _options(recipe: ContainerRecipe, tty: bool) -> Iterator[Option]:
     for node in recipe.nodes:
         yield Option(("--device", node.path), node.why)
     for mount in recipe.mounts:
-        words = f"{mount.source}:{mount.target}{':ro' if mount.read_only else ''}"
-        yield Option(("-v", words), mount.why)
+        words = (mount.source, mount.target, "ro" if mount.read_only else None)
+        yield Option(("-v", ":".join(word for word in words if word)), mount.why)
     for variable in recipe.variables:
         yield Option(("--env", f"{variable.name}={variable.value}"), variable.why)
     yield Option((recipe.shm_size.name, recipe.shm_size.value), recipe.shm_size.why)
@@ -53,7 +53,7 @@ def words_of(recipe: ContainerRecipe, *, tty: bool = False) -> list[str]:
 def shell_command(recipe: ContainerRecipe, *, tty: bool = False) -> str:
     """The whole command for a shell, an option a line."""
     lines = ["docker run", *map(str, options_of(recipe, tty=tty))]
-    lines.append(shlex.join((recipe.image, *recipe.arguments)))
+    lines.append(_inside(recipe))
     return " \\\n  ".join(lines)
 
 
@@ -62,7 +62,12 @@ def explained(recipe: ContainerRecipe, *, tty: bool = False) -> str:
     options = options_of(recipe, tty=tty)
     width = min(60, max(len(str(option)) for option in options))
     lines = [f"{option!s:<{width}}  # {option.why}" for option in options]
-    return "\n".join(("docker run", *(f"  {line}" for line in lines), f"  {recipe.image}"))
+    return "\n".join(("docker run", *(f"  {line}" for line in lines), f"  {_inside(recipe)}"))
+
+
+def _inside(recipe: ContainerRecipe) -> str:
+    """The image and what runs in it."""
+    return shlex.join((recipe.image, *recipe.arguments))
 
 
 def folder_commands(folders: tuple[str, ...], locks: str) -> list[str]:

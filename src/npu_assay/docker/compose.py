@@ -48,6 +48,8 @@ def _service(recipe: ContainerRecipe) -> Iterator[str]:
 
 
 def _volume(mount: Mount) -> str:
+    if mount.source is None:
+        return f"{{type: volume, target: {_quoted(mount.target)}}}"
     entries = ["type: bind", f"source: {_quoted(mount.source)}", f"target: {_quoted(mount.target)}"]
     if mount.read_only:
         entries.append("read_only: true")

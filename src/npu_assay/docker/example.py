@@ -30,10 +30,10 @@ EXAMPLE_HOST = HostDies(
     ChosenDies("910b", (0, 1)),
 )
 EXAMPLE_WISH = Wish(
-    image="npu-assay:cann900-vllm018-npu",
+    image="npu-assay:cann900-vllm018-run-packages-aarch64",
     arguments=("run", "--device", "npu", "--model", "/data/models/Qwen2.5-1.5B-Instruct"),
     runs="/srv/npu-assay/runs",
-    cache="/srv/npu-assay/cache",
+    cache=None,
     model="/data/models/Qwen2.5-1.5B-Instruct",
     locks="/var/lock/npu-assay",
     user_id=1000,

@@ -8,7 +8,7 @@ from npu_assay.device.needs import die_node, needs_of
 from npu_assay.device.visible import RT_VISIBLE_DEVICES
 from npu_assay.docker.dies import ChosenDies
 from npu_assay.docker.host_files import HostFiles
-from npu_assay.docker.places import CACHE, RUNS, SCRATCH, WORK
+from npu_assay.docker.places import CACHE, CHIP_VARIABLE, RUNS, SCRATCH, WORK, WRITTEN
 from npu_assay.docker.recipe import ContainerRecipe, Mount, Node, Setting
 from npu_assay.errors import UsageError
 
@@ -26,7 +26,8 @@ class Wish:
     image: str
     arguments: tuple[str, ...]
     runs: str
-    cache: str
+    cache: str | None
+    """None: what is built is gone with the container."""
     model: str | None
     locks: str
     user_id: int
@@ -50,7 +51,7 @@ def recipe_of(wish: Wish, npus: HostDies | None) -> ContainerRecipe:
     """
     mounts = [*(_given_mounts(npus) if npus else ()), *_own_mounts(wish, npus)]
     for mount in mounts:
-        if ":" in mount.source or not mount.source.startswith("/"):
+        if mount.source and (":" in mount.source or not mount.source.startswith("/")):
             raise UsageError(f"{mount.source}: docker's -v takes absolute paths without a colon; use another")
     return ContainerRecipe(
         image=wish.image,
@@ -68,7 +69,7 @@ def recipe_of(wish: Wish, npus: HostDies | None) -> ContainerRecipe:
             "--tmpfs", f"{SCRATCH}:{_TMPFS_OPTIONS}", "scratch and home; what is compiled there is loaded"
         ),
         workdir=Setting("--workdir", WORK, "a run's archive goes to runs/ of this folder"),
-        folders=tuple(mount.source for mount in mounts if not mount.read_only),
+        folders=tuple(mount.source for mount in mounts if mount.source and not mount.read_only),
         missing=tuple(_missing(npus)) if npus else (),
         notes=tuple(_notes(npus)) if npus else (),
     )
@@ -102,13 +103,19 @@ def _own_mounts(wish: Wish, npus: HostDies | None) -> Iterator[Mount]:
     if wish.model is not None:
         yield Mount(wish.model, wish.model, True, "the model, under the same path")
     yield Mount(wish.runs, RUNS, False, "archives")
-    yield Mount(wish.cache, CACHE, False, "sources and builds, kept for the next run")
+    for name in WRITTEN:
+        source, end = None, "gone with the container"
+        if wish.cache is not None:
+            source, end = f"{wish.cache}/{name}", "kept for the next one"
+        yield Mount(source, f"{CACHE}/{name}", False, f"{name} of a run with its own vllm-ascend, {end}")
     if npus:
         yield Mount(wish.locks, wish.locks, False, "locks of dies, shared by all runs of the host")
 
 
 def _variables(wish: Wish, npus: HostDies) -> Iterator[Setting]:
     yield Setting(FOLDER_VARIABLE, wish.locks, "where those locks are")
+    if npus.chosen.chip is not None:
+        yield Setting(CHIP_VARIABLE, npus.chosen.chip, "what the entry point looks for, too, is the chip's")
     if value := npus.chosen.visible_devices:
         numbers = ", ".join(f"davinci{number}" for number in npus.chosen.nodes)
         why = f"a container numbers its dies from 0: {numbers}"

@@ -13,9 +13,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Mount:
-    """A file or folder of the host."""
+    """A file or folder that the container sees at `target`."""
 
-    source: str
+    source: str | None
+    """Of the host; None for a volume that begins as the image's folder and ends with the container."""
     target: str
     read_only: bool
     why: str

@@ -19,13 +19,14 @@ WISH = Wish(
     image="image:tag",
     arguments=("run", "--model", "/models/a b"),
     runs="/home/u/runs",
-    cache="/home/u/cache",
+    cache=None,
     model="/models/a b",
     locks="/var/lock/npu-assay",
     user_id=1000,
     group_id=1000,
 )
 NEW = {"managers": ("davinci_manager", "hisi_hdc", "ummu", "uburma"), "files": FILES}
+ANONYMOUS = [f"/opt/npu-assay/cache/{name}" for name in ("builds", "native", "repositories", "trees")]
 SEVERAL = (*FILES, f"{DRIVER}/tools/hccn_tool", "etc/hccn.conf")
 
 
@@ -97,12 +98,19 @@ def test_driver_and_tools_are_given_to_look_at(npus_of, answers, dies, count, pl
     read_only = [mount for mount in recipe.mounts if mount.read_only]
     assert sorted(mount.target for mount in read_only) == sorted([*wanted, "/models/a b"])
     assert all(mount.source == mount.target for mount in read_only)
-    assert given(recipe, "-v")[-3:] == [
+    assert given(recipe, "-v")[-6:] == [
         "/home/u/runs:/npu-assay/runs",
-        "/home/u/cache:/npu-assay/cache",
+        *ANONYMOUS,
         "/var/lock/npu-assay:/var/lock/npu-assay",
     ]
-    assert recipe.folders == ("/home/u/runs", "/home/u/cache", "/var/lock/npu-assay")
+    assert recipe.folders == ("/home/u/runs", "/var/lock/npu-assay")
+
+
+def test_what_is_built_is_kept_where_that_is_asked_for():
+    recipe = recipe_of(replace(WISH, cache="/home/u/cache"), None)
+    kept = [f"/home/u/cache/{one.rpartition('/')[2]}:{one}" for one in ANONYMOUS]
+    assert given(recipe, "-v")[-4:] == kept
+    assert recipe.folders == ("/home/u/runs", *(one.partition(":")[0] for one in kept))
 
 
 def test_npu_smi_of_another_folder_comes_to_the_usual_one(npus_of):
@@ -171,7 +179,7 @@ def test_an_emulated_container_gets_nothing_of_the_host():
     assert given(recipe, "-v") == [
         "/models/a b:/models/a b:ro",
         "/home/u/runs:/npu-assay/runs",
-        "/home/u/cache:/npu-assay/cache",
+        *ANONYMOUS,
     ]
 
 

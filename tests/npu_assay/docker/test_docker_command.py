@@ -19,6 +19,7 @@ DOCKER = """#!/bin/sh
 printf '%s\\n' "$@"
 exit 7
 """
+KEPT = ("--cache", "a cache")
 
 
 @pytest.fixture
@@ -29,7 +30,6 @@ def host(tmp_path, monkeypatch) -> Path:
     (tools / "docker").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("NPU_ASSAY_LOCKS", str(tmp_path / "locks"))
-    monkeypatch.setenv("NPU_ASSAY_CACHE", str(tmp_path / "a cache"))
     monkeypatch.delenv("ASCEND_RT_VISIBLE_DEVICES", raising=False)
     here = tmp_path / "a place"
     here.mkdir()
@@ -45,7 +45,9 @@ def npu_assay(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_is_printed_and_starts_in_a_shell(host, tmp_path):
-    ended = CliRunner().invoke(docker, ["run", "--root", str(host), "--dies", "2", "image", "run", "--shard"])
+    ended = CliRunner().invoke(
+        docker, ["run", "--root", str(host), "--dies", "2", *KEPT, "image", "run", "--shard"]
+    )
     assert (ended.exit_code, ended.stderr) == (0, "")
     said = subprocess.run(["/bin/sh", "-c", ended.stdout], capture_output=True, text=True, check=False)
     assert said.returncode == 7
@@ -54,7 +56,8 @@ def test_the_command_is_printed_and_starts_in_a_shell(host, tmp_path):
     assert words[-3:] == ["image", "run", "--shard"]
     assert f"{tmp_path}/a place/runs:/npu-assay/runs" in words
     assert (tmp_path / "a place/runs").is_dir()
-    assert (tmp_path / "a cache/in-containers").is_dir()
+    assert f"{tmp_path}/a place/a cache/trees:/opt/npu-assay/cache/trees" in words
+    assert (tmp_path / "a place/a cache/trees").is_dir()
     assert stat.S_IMODE((tmp_path / "locks").stat().st_mode) == 0o1777
 
 
@@ -164,7 +167,7 @@ def test_the_committed_compose_file_is_what_is_written():
 
 def test_the_committed_compose_file_is_that_of_a_planted_host(host, tmp_path):
     """But for user, group, folders and the model, which are the caller's."""
-    words = ["compose", "--root", str(host), "npu-assay:cann900-vllm018-npu"]
+    words = ["compose", "--root", str(host), "npu-assay:cann900-vllm018-run-packages-aarch64"]
     services = CliRunner().invoke(docker, words).stdout.partition("services:")[2]
     bind = "      - {type: bind, source: "
     of_host = ('      - "/dev/', f'{bind}"/usr', f'{bind}"/etc')
