@@ -162,6 +162,17 @@ def test_a_die_whose_node_is_not_known_is_not_guessed(npus_of):
         npus_of(a2(), (0, 1, 5))
 
 
+def test_an_npu_whose_name_tells_nothing_gets_what_an_a2_needs_and_a_note(npus_of):
+    known = npus_of(a2(), (0, 1))
+    assert recipe_of(WISH, known).notes == ()
+    answers = {name: text.replace("910B3", "999X9") for name, text in a2().items()}
+    recipe = recipe_of(WISH, npus_of(answers, (0, 1)))
+    assert given(recipe, "-v") == given(recipe_of(WISH, known), "-v")
+    assert recipe.notes == (
+        "which NPU this is can't be told by its name; the container gets what an A2 needs",
+    )
+
+
 def test_the_group_of_closed_nodes_is_the_users_too(npus_of, tmp_path):
     npus = npus_of(a2(), (0, 1))
     group = (tmp_path / "root/dev/davinci0").stat().st_gid

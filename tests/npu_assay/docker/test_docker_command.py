@@ -73,11 +73,12 @@ def test_exec_runs_what_is_printed(host, tmp_path):
 
 
 def test_every_option_is_explained(host):
-    said = CliRunner().invoke(docker, ["run", "--root", str(host), "--explain", "image"]).stdout
+    said = CliRunner().invoke(docker, ["run", "--root", str(host), "--explain", "-t", "image", "a b"]).stdout
     first, *options, image = said.splitlines()
-    assert (first, image.strip()) == ("docker run", "image")
+    assert (first, image.strip()) == ("docker run", "image 'a b'")
     assert all(line.partition("  # ")[2] for line in options)
-    assert any(line.startswith("  --device /dev/davinci0 ") for line in options)
+    for option in ("--device /dev/davinci0", "--interactive --tty"):
+        assert any(line.startswith(f"  {option} ") for line in options)
 
 
 def test_what_is_missing_stops_exec_and_is_said_a_line_each(host, tmp_path):
@@ -154,6 +155,21 @@ def test_compose_has_a_service_a_die_or_one_for_both(host, tmp_path):
     together = CliRunner().invoke(docker, ["compose", "--root", str(host), "--together", "image", "run"])
     assert [line for line in together.stdout.splitlines() if line.startswith("  npu")] == ["  npu:"]
     assert 'ASCEND_RT_VISIBLE_DEVICES: "0,1"' in together.stdout
+
+
+def test_compose_says_once_what_all_services_lack(host):
+    words = ["compose", "--root", str(host), "image"]
+    assert CliRunner().invoke(docker, words).exit_code == 0
+    (host / "dev/hisi_hdc").unlink()
+    (host / "usr/local/dcmi/libdcmi.so").unlink()
+    (host / "usr/local/dcmi").rmdir()
+    ended = CliRunner().invoke(docker, words)
+    assert ended.exit_code == 1
+    assert ended.stderr.splitlines() == [
+        "npu-assay: no /dev/hisi_hdc (the channel between host and die): "
+        "docker run needs --device /dev/hisi_hdc"
+    ]
+    assert str(ended.exception).endswith("docker run needs -v /usr/local/dcmi:/usr/local/dcmi:ro")
 
 
 def test_compose_takes_a_dollar_as_it_is(host):
