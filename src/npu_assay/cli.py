@@ -18,6 +18,7 @@ COMMANDS = {
     "claims": "npu_assay.commands.claims:claims",
     "compare": "npu_assay.commands.compare:compare",
     "device": "npu_assay.commands.device:device",
+    "docker": "npu_assay.commands.docker:docker",
     "doctor": "npu_assay.commands.doctor:doctor",
     "emulator": "npu_assay.commands.emulator:emulator",
     "env": "npu_assay.commands.env:env",

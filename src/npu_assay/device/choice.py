@@ -1,13 +1,12 @@
 """Choose dies that are free, and keep them: healthy, unused by processes and memory, and locked."""
 
 import os
-import signal
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from npu_assay.becoming import become
 from npu_assay.device.die import Die
 from npu_assay.device.health import faults_of
 from npu_assay.device.host import Host
@@ -100,12 +99,8 @@ def run_on(taken: Taken, command: Sequence[str], variables: Mapping[str, str]) -
     """
     for lock in taken.locks:
         os.set_inheritable(lock.descriptor, True)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and an exec would hand down
-        signal.signal(number, signal.SIG_DFL)
-    sys.stdout.flush()
-    sys.stderr.flush()
     try:
-        os.execvpe(command[0], list(command), {**variables, RT_VISIBLE_DEVICES: taken.visible_devices})
-    except OSError as error:
+        become(command, {**variables, RT_VISIBLE_DEVICES: taken.visible_devices})
+    except UsageError:
         taken.release()
-        raise UsageError(f"{command[0]}: can't be run ({error.strerror})") from error
+        raise

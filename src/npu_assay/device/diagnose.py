@@ -15,7 +15,7 @@ from npu_assay.device.die import Die, counted
 from npu_assay.device.health import faults_of
 from npu_assay.device.host import Host, join
 from npu_assay.device.idle import is_measured, use_of
-from npu_assay.device.nodes import DeviceNodes, docker_flags, read_nodes
+from npu_assay.device.nodes import MANAGERS, DeviceNodes, docker_flags, read_nodes
 from npu_assay.device.npu_smi.errors import MissingToolError, NoAnswerError, NpuSmiError
 from npu_assay.device.overrides import dies_seen
 from npu_assay.device.query import NpuSmi, Survey
@@ -227,9 +227,7 @@ def _map(looked: Looked, host: Host) -> Iterator[Diagnosis]:
     """Contradictions; what `_nodes` says is not said again."""
     compared = looked.nodes if looked.nodes.dies and not host.emulated else None
     problems = map_devices(host, compared, looked.variables).problems
-    said = tuple(
-        f"{looked.nodes.folder}/{name}: not " for name in ("davinci_manager", "devmm_svm", "hisi_hdc")
-    )
+    said = tuple(f"{looked.nodes.folder}/{name}: not " for name in MANAGERS)
     said += tuple(f"{looked.nodes.folder}/{name}: not open" for name in looked.nodes.closed)
     problems = tuple(one for one in problems if not one.startswith(said) and one not in host.cut)
     for problem in problems:

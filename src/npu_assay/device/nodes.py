@@ -10,9 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-MANAGERS = ("davinci_manager", "devmm_svm", "hisi_hdc")
-#: 950 hosts have no such node: `docker run --device /dev/devmm_svm` aborts there (vllm-project/recipes#907).
-NOT_ON_950 = "devmm_svm"
+from npu_assay.device.needs import CHIP_950, NEEDS
+
+_MANAGERS = tuple(need for need in NEEDS if need.kind == "device" and need.required)
+#: Those of any chip. 950 hosts lack one: `docker run --device /dev/devmm_svm` aborts there
+#: (vllm-project/recipes#907).
+MANAGERS = tuple(need.names[0] for need in _MANAGERS)
 _DIE = re.compile(r"davinci([0-9]{1,9})")
 
 
@@ -35,8 +38,13 @@ class DeviceNodes:
 
     def missing_managers(self, *, is_950: bool) -> tuple[str, ...]:
         """The managers that should be there and are not."""
-        wanted = [name for name in MANAGERS if not (is_950 and name == NOT_ON_950)]
-        return tuple(name for name in wanted if name not in self.managers)
+        return tuple(name for name in managers(is_950=is_950) if name not in self.managers)
+
+
+def managers(*, is_950: bool) -> tuple[str, ...]:
+    """The managers that a host has beside its dies."""
+    chip = CHIP_950 if is_950 else None
+    return tuple(need.names[0] for need in _MANAGERS if need.applies(chip, 1))
 
 
 def read_nodes(folder: Path = Path("/dev"), may_open: Callable[[Path], bool] = may_open) -> DeviceNodes:
@@ -46,19 +54,21 @@ def read_nodes(folder: Path = Path("/dev"), may_open: Callable[[Path], bool] = m
     except OSError:
         names = []
     dies = sorted(int(found[1]) for name in names if (found := _DIE.fullmatch(name)))
-    managers = tuple(name for name in MANAGERS if name in names)
-    present = [*(f"davinci{number}" for number in dies), *managers]
+    there = tuple(name for name in MANAGERS if name in names)
+    present = [*(f"davinci{number}" for number in dies), *there]
     return DeviceNodes(
         folder,
         tuple(dies),
-        managers,
+        there,
         tuple(name for name in present if not may_open(folder / name)),
     )
 
 
 def docker_flags(dies: list[int] | tuple[int, ...], *, is_950: bool = False) -> str:
-    """The --device flags that give a container these dies, and the mounts that npu-smi needs."""
-    managers = [name for name in MANAGERS if not (is_950 and name == NOT_ON_950)]
-    names = [*(f"davinci{number}" for number in dies or (0,)), *managers]
+    """The --device flags that give a container these dies, and the mounts that npu-smi needs.
+
+    For a message: `npu-assay docker run` has the whole command.
+    """
+    names = [*(f"davinci{number}" for number in dies or (0,)), *managers(is_950=is_950)]
     flags = " ".join(f"--device /dev/{name}" for name in names)
     return f"{flags} -v /usr/local/Ascend/driver:/usr/local/Ascend/driver:ro"

@@ -38,6 +38,7 @@ absent = "why"              # the emulator goes without
 """
 
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -90,7 +91,8 @@ OPTIONAL = ("lmcache", "lmcache-ascend")
 #: Those that are CANN: they come from a provider, and all from one.
 OF_CANN = ("cann", "cann-ops", "nnal")
 
-DEFAULT_ENVIRONMENT = "cann900-vllm018"
+#: Where none is named; an image says which it has.
+DEFAULT_ENVIRONMENT = os.environ.get("NPU_ASSAY_ENVIRONMENT") or "cann900-vllm018"
 
 
 class _Strict(BaseModel):

@@ -135,3 +135,27 @@ def test_a_shell_that_takes_emulator_env_has_the_emulated_npu(environment: Envir
     info = npu_assay("emulator", "info")
     assert str(environment.cann.root) in info.stdout
     assert "EMULATED" in info.stdout
+
+
+def test_the_variable_names_the_environment_where_none_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NPU_ASSAY_ENVIRONMENT", raising=False)
+    assert npu_assay("env", "show", cache=tmp_path).stdout.startswith("cann900-vllm018: ")
+    monkeypatch.setenv("NPU_ASSAY_ENVIRONMENT", "cann900-vllm0221")
+    assert npu_assay("env", "show", cache=tmp_path).stdout.startswith("cann900-vllm0221: ")
+    monkeypatch.setenv("NPU_ASSAY_ENVIRONMENT", "nonesuch")
+    shown = npu_assay("env", "show", cache=tmp_path)
+    assert (shown.returncode, shown.stderr.partition(";")[0]) == (2, "npu-assay: no environment 'nonesuch'")
+
+
+@pytest.mark.environment
+def test_env_exec_gives_any_program_the_environments_variables(environment: Environment) -> None:
+    ask = "import os, sys; print(sys.prefix, os.environ['ASCEND_HOME_PATH'], sys.argv[1:])"
+    ended = npu_assay("env", "exec", "--device", "emulated", "python", "-c", ask, "--help")
+    home = environment.cann.cann_script.parent.resolve()
+    assert (ended.stderr, ended.stdout) == ("", f"{environment.venv} {home} ['--help']\n")
+    assert npu_assay("env", "exec", "--device", "emulated", "--", "sh", "-c", "exit 7").returncode == 7
+    missing = npu_assay("env", "exec", "--device", "emulated", "nonesuch")
+    assert missing.returncode == 2
+    assert missing.stderr == "npu-assay: nonesuch: can't be run (No such file or directory)\n"

@@ -11,6 +11,7 @@ COMMANDS = {
     "check": f"{_HERE}.checking:check",
     "diff": f"{_HERE}.comparing:diff",
     "edit-triton": f"{_HERE}.checking:edit_triton",
+    "exec": f"{_HERE}.executing:exec_",
     "export": f"{_HERE}.exporting:export",
     "fetch": f"{_HERE}.fetching:fetch",
     "install": f"{_HERE}.installing:install",
@@ -25,5 +26,5 @@ COMMANDS = {
 def env() -> None:
     """Environments: locks, what is installed, and what differs.
 
-    Without NAME a command is about cann900-vllm018.
+    Without NAME a command is about cann900-vllm018, or the one that NPU_ASSAY_ENVIRONMENT names.
     """

@@ -75,6 +75,9 @@ def locked_sdist(environment: Environment) -> Path:
     """
     component = environment.variant.component(DISTRIBUTION)
     folder, sha256 = environment.root / "sdist", component.sha256["sdist"]
+    for file in sorted(folder.glob("*.tar.gz")):  # also where this user may not write
+        if sha256_of(file) == sha256:
+            return file
     with folder_lock(folder), writing(folder):
         for file in sorted(folder.glob("*.tar.gz")):
             if sha256_of(file) == sha256:

@@ -1,0 +1,53 @@
+# Every image: an environment, where its CANN comes from, an architecture. Written by ci/bake from ci/environments; edit
+# those, or src/npu_assay/docker/. Variables are the shell's: IMAGE=dev docker buildx bake -f docker/docker-bake.hcl TARGET
+
+# The first part of every image's name.
+variable "NAME" { default = "npu-assay" }
+# runtime, or dev: with ccache and GoogleTest.
+variable "IMAGE" { default = "runtime" }
+# The commit of npu-assay, for the label.
+variable "REVISION" { default = "" }
+# What images without the vendor's are made from; give it with its digest: debian:bookworm-slim@sha256:...
+variable "BASE" { default = "debian:bookworm-slim" }
+# The vendor's images, or a mirror of them, and the digest of the one that you trust (sha256:...): they are published
+# without, and a build that is given none stops.
+variable "CANN_REPOSITORY" { default = "quay.io/ascend/cann" }
+variable "CANN_DIGEST" { default = "" }
+# A folder with the vendor's packages; without one they are downloaded. ACCEPT_LICENCE=yes accepts the vendor's licence.
+variable "RUN_PACKAGES" { default = "" }
+variable "ACCEPT_LICENCE" { default = "" }
+# The chip, where vllm-ascend is compiled.
+variable "SOC_VERSION" { default = "ascend910b1" }
+# A folder that `npu-assay env fetch` filled: nothing else is asked for packages.
+variable "FETCHED" { default = "" }
+# pip's index where that is not its own, a file of pip's configuration, and one of certificates: both files are secrets.
+variable "PIP_INDEX_URL" { default = "" }
+variable "PIP_EXTRA_INDEX_URL" { default = "" }
+variable "PIP_CONF" { default = "" }
+variable "CA_CERTIFICATES" { default = "" }
+
+target "_common" {
+  dockerfile = "docker/Dockerfile"
+  target     = "image"
+  secret = concat(
+    PIP_CONF == "" ? [] : ["id=pip-conf,src=${PIP_CONF}"],
+    CA_CERTIFICATES == "" ? [] : ["id=ca-certificates,src=${CA_CERTIFICATES}"],
+  )
+  contexts = merge(
+    FETCHED == "" ? {} : { fetched = FETCHED },
+    RUN_PACKAGES == "" ? {} : { run-packages = RUN_PACKAGES },
+  )
+  args = {
+    IMAGE               = IMAGE
+    FETCHED             = FETCHED == "" ? "" : "yes"
+    PIP_INDEX_URL       = PIP_INDEX_URL == "" ? null : PIP_INDEX_URL
+    PIP_EXTRA_INDEX_URL = PIP_EXTRA_INDEX_URL == "" ? null : PIP_EXTRA_INDEX_URL
+    PIP_CERT            = CA_CERTIFICATES == "" ? null : "/run/secrets/ca-certificates"
+    SSL_CERT_FILE       = CA_CERTIFICATES == "" ? null : "/run/secrets/ca-certificates"
+    GIT_SSL_CAINFO      = CA_CERTIFICATES == "" ? null : "/run/secrets/ca-certificates"
+  }
+  labels = {
+    "org.opencontainers.image.licenses" = "Apache-2.0"
+    "org.opencontainers.image.revision" = REVISION
+  }
+}

@@ -1,0 +1,119 @@
+"""Which images there are: one for each lock, architecture and way to have its CANN."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from npu_assay.environment.lock import DEVICE_WORD, Architecture, Kind, Lock
+from npu_assay.environment.obstacles import obstacles
+from npu_assay.environment.run_packages import wanted_packages
+from npu_assay.environment.variant import Variant
+
+CannSource = Literal["emulated", "image", "run-packages"]
+"""Where an image has its CANN from: the Dockerfile's argument CANN.
+
+emulated: src/emucann. image: the vendor's, which the build starts from. run-packages: the vendor's packages.
+"""
+
+_SOURCES: dict[Kind, tuple[CannSource, ...]] = {
+    "emulated": ("emulated",),
+    "hardware": ("image", "run-packages"),
+}
+#: Docker's words for the architectures.
+_PLATFORMS: dict[str, str] = {"x86_64": "linux/amd64", "aarch64": "linux/arm64"}
+#: The chip in the name of CANN's ops package (cann/advice.py has the source of the names).
+_OPS = re.compile(r"Ascend-cann-(?P<chip>[^-]+)-ops_")
+
+
+@dataclass(frozen=True)
+class ImageTarget:
+    """One image, and what its build is told."""
+
+    variant: Variant
+    architecture: Architecture
+    cann: CannSource
+
+    @property
+    def name(self) -> str:
+        """Of the target in docker-bake.hcl, and of the image's tag."""
+        return f"{self.variant.lock.name}-{self.cann}-{self.architecture}"
+
+    @property
+    def platform(self) -> str:
+        """Docker's."""
+        return _PLATFORMS[self.architecture]
+
+    @property
+    def device(self) -> str:
+        """The word after --device, in the image as on a host."""
+        return DEVICE_WORD[self.variant.kind]
+
+    @property
+    def chip(self) -> str | None:
+        """The chip that its CANN is for, as the vendor's packages spell it; None for the emulated one."""
+        if self.cann == "emulated":
+            return None
+        file = self.variant.component("cann-ops").file or ""
+        match = _OPS.match(file)
+        assert match, f"{self.variant.lock.path}: components.cann-ops.file names no chip: {file!r}"
+        return match["chip"]
+
+    @property
+    def vendor_tag(self) -> str | None:
+        """The tag of the vendor's image for the lock's CANN; None where the build does not start from it.
+
+        Source: the tags of cann-container-image, `9.0.0-910b-ubuntu22.04-py3.11`. Its repository
+        has no digests, and neither has a lock: whoever builds gives the one that they trust.
+        """
+        if self.cann != "image" or self.chip is None:
+            return None
+        python = self.variant.lock.python
+        return f"{self.variant.component('cann').version}-{self.chip.lower()}-ubuntu22.04-py{python}"
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The OCI labels that follow from the lock."""
+        lock, components = self.variant.lock, self.variant.components
+        cann = components["cann"]
+        commits = {
+            f"npu-assay.commit.{name}": component.commit
+            for name, component in components.items()
+            if component.commit is not None
+        }
+        return {
+            "org.opencontainers.image.title": f"npu-assay {self.name}",
+            "org.opencontainers.image.description": _description(lock, self.cann),
+            "npu-assay.lock": lock.name,
+            "npu-assay.lock.sha256": lock.sha256,
+            "npu-assay.device": self.device,
+            "npu-assay.cann": f"{cann.version} {cann.build or '(build not named)'}",
+            **commits,
+        }
+
+    @property
+    def obstacles(self) -> list[str]:
+        """What somebody has to do before it can be built, a line each."""
+        found = obstacles(self.variant, self.architecture)
+        if self.cann == "run-packages":
+            wanted = wanted_packages(self.variant, self.architecture)
+            found += [
+                f"{package.file}: no recorded sha256" for package in wanted.packages if not package.sha256
+            ]
+        return found
+
+
+def image_targets(locks: Sequence[Lock]) -> Iterator[ImageTarget]:
+    """The images of these locks, in their order; those of the emulator first."""
+    for lock in locks:
+        for kind, sources in _SOURCES.items():
+            if kind == "emulated" and lock.content.hardware_only:
+                continue
+            for source in sources:
+                for architecture in get_args(Architecture):
+                    yield ImageTarget(Variant.of(lock, kind), architecture, source)
+
+
+def _description(lock: Lock, cann: CannSource) -> str:
+    # The summary names the CANN of the NPU's variant.
+    return f"{lock.content.summary}{'; the CANN in here is emulated' if cann == 'emulated' else ''}"
