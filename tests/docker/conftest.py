@@ -10,7 +10,8 @@ from pathlib import Path
 import own_daemon
 import pytest
 from debian_base import make_base
-from engine import Build, Engine, find_client, missing
+from engine import Build, Engine, find_client, machine_variables, missing
+from layers import SECRET
 
 from npu_assay.cache import cache_root
 
@@ -37,9 +38,21 @@ def base(engine: Engine) -> str:
 
 
 @pytest.fixture(scope="session")
-def emulated_build(engine: Engine, base: str) -> Build:
+def secrets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The build's secrets, as variables of the bake file: both have a line that no layer may have."""
+    folder = tmp_path_factory.mktemp("secrets")
+    files = {"PIP_CONF": folder / "pip.conf"}
+    files["PIP_CONF"].write_text(f"# {SECRET}\n[global]\n")
+    if certificates := machine_variables().get("CA_CERTIFICATES"):
+        files["CA_CERTIFICATES"] = folder / "certificates.pem"
+        files["CA_CERTIFICATES"].write_text(f"# {SECRET}\n{Path(certificates).read_text()}")
+    return {name: str(path) for name, path in files.items()}
+
+
+@pytest.fixture(scope="session")
+def emulated_build(engine: Engine, base: str, secrets: dict[str, str]) -> Build:
     """The default target, built."""
-    build = engine.bake("cann900-vllm018-emulated-x86_64")
+    build = engine.bake("cann900-vllm018-emulated-x86_64", secrets)
     assert build.returncode == 0, "\n".join(build.log.splitlines()[-60:])
     return build
 

@@ -92,17 +92,25 @@ class Engine:
         variables: Mapping[str, str] = {},
         sets: Sequence[str] = (),
         checkout: Path = ROOT,
+        network: str = "host",
     ) -> Build:
         """Build a target of the checkout's bake file.
 
         `variables` are the bake file's; `sets` is what follows --set, such as `*.args.X=Y` or
-        `*.contexts.NAME=FOLDER`. The build has the host's network, if `sets` don't say otherwise, and this
-        machine's certificates, index and proxies, if `variables` don't. A build that failed is no exception.
+        `*.contexts.NAME=FOLDER`. `network` of RUN: "host" or "none", as the engine has no other; each has its
+        own cached layers. The machine's certificates, index and proxies are given, if `variables` don't say
+        otherwise. A build that failed is no exception.
         """
         with tempfile.TemporaryDirectory() as folder:
             metadata = Path(folder, "metadata.json")
-            command = ["buildx", "bake", "--file", "docker/docker-bake.hcl", "--progress=plain"]
-            command += ["--metadata-file", str(metadata), "--set", "*.network=host"]
+            # buildx 0.13 has no --set for the network, and bake's own files none either: compose files do.
+            build = {"context": ".", "dockerfile": "docker/Dockerfile", "network": network}
+            service = Path(folder, "network.yaml")
+            service.write_text(json.dumps({"services": {target: {"build": build}}}))
+            command = ["buildx", "bake", "--file", "docker/docker-bake.hcl", "--file", str(service)]
+            if network == "host" and "--allow" in self.docker("buildx", "bake", "--help").stdout:
+                command += ["--allow", "network.host"]  # which later ones ask for
+            command += ["--progress=plain", "--metadata-file", str(metadata)]
             command += [f"--set=*.args.{name}={value}" for name, value in _proxies().items()]
             command += [f"--set={one}" for one in sets]
             settings = {"NAME": "npu-assay-tests", **machine_variables(), **variables}
