@@ -10,9 +10,14 @@ variable "REVISION" { default = "" }
 # What images without the vendor's are made from; give it with its digest: debian:bookworm-slim@sha256:...
 variable "BASE" { default = "debian:bookworm-slim" }
 # The vendor's images, or a mirror of them, and the digest of the one that you trust (sha256:...): they are published
-# without, and a build that is given none stops.
+# without, and a build that is given none stops, unless the lock has one.
 variable "CANN_REPOSITORY" { default = "quay.io/ascend/cann" }
 variable "CANN_DIGEST" { default = "" }
+# Without a digest it is a stage of the Dockerfile, which says what is missing.
+function "vendor_image" {
+  params = [tag, digest]
+  result = can(regex("^sha256:[0-9a-f]{64}$", digest)) ? "${CANN_REPOSITORY}:${tag}@${digest}" : "no-vendor-image"
+}
 # A folder with the vendor's packages; without one they are downloaded. ACCEPT_LICENCE=yes accepts the vendor's licence.
 variable "RUN_PACKAGES" { default = "" }
 variable "ACCEPT_LICENCE" { default = "" }
@@ -70,6 +75,7 @@ group "emulated" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for x86_64 is unverified; record the file that you trust: npu-assay env lock cann851-vllm018 --record FILE
+# Before it can be built: the vendor's image 8.5.1-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann851-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
@@ -79,7 +85,8 @@ target "cann851-vllm018-image-x86_64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:8.5.1-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("8.5.1-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -95,6 +102,7 @@ target "cann851-vllm018-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann851-vllm018 --record FILE
+# Before it can be built: the vendor's image 8.5.1-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann851-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
@@ -104,7 +112,8 @@ target "cann851-vllm018-image-aarch64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:8.5.1-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("8.5.1-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -221,6 +230,7 @@ target "cann900-vllm018-emulated-aarch64" {
   }
 }
 
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
@@ -230,7 +240,8 @@ target "cann900-vllm018-image-x86_64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -246,6 +257,7 @@ target "cann900-vllm018-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann900-vllm018 --record FILE
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
@@ -255,7 +267,8 @@ target "cann900-vllm018-image-aarch64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -376,6 +389,7 @@ target "cann900-vllm018-torch210-emulated-aarch64" {
 }
 
 # Before it can be built: lmcache-ascend: it is compiled from https://github.com/LMCache/LMCache-Ascend at 79fc599dd2e3220de6cf8dd0d2b893549ed9d158, which this release does for vllm-ascend alone; build it in a venv of your own and compare that: npu-assay env check cann900-vllm018-torch210 --device npu --venv DIR
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-torch210-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
@@ -385,7 +399,8 @@ target "cann900-vllm018-torch210-image-x86_64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -404,6 +419,7 @@ target "cann900-vllm018-torch210-image-x86_64" {
 }
 
 # Before it can be built: lmcache-ascend: it is compiled from https://github.com/LMCache/LMCache-Ascend at 79fc599dd2e3220de6cf8dd0d2b893549ed9d158, which this release does for vllm-ascend alone; build it in a venv of your own and compare that: npu-assay env check cann900-vllm018-torch210 --device npu --venv DIR
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-torch210-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
@@ -413,7 +429,8 @@ target "cann900-vllm018-torch210-image-aarch64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -535,16 +552,18 @@ target "cann900-vllm0221-emulated-aarch64" {
   }
 }
 
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm0221-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
   tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
   args = {
-    LOCK       = "cann900-vllm0221"
-    CANN       = "image"
-    DEVICE     = "npu"
-    CHIP       = "910b"
-    CANN_IMAGE = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    LOCK        = "cann900-vllm0221"
+    CANN        = "image"
+    DEVICE      = "npu"
+    CHIP        = "910b"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
   }
   labels = {
     "org.opencontainers.image.title"       = "npu-assay cann900-vllm0221-image-x86_64"
@@ -557,16 +576,18 @@ target "cann900-vllm0221-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann900-vllm0221 --record FILE
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm0221-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
   tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
   args = {
-    LOCK       = "cann900-vllm0221"
-    CANN       = "image"
-    DEVICE     = "npu"
-    CHIP       = "910b"
-    CANN_IMAGE = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    LOCK        = "cann900-vllm0221"
+    CANN        = "image"
+    DEVICE      = "npu"
+    CHIP        = "910b"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
   }
   labels = {
     "org.opencontainers.image.title"       = "npu-assay cann900-vllm0221-image-aarch64"

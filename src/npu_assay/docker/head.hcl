@@ -10,9 +10,14 @@ variable "REVISION" { default = "" }
 # What images without the vendor's are made from; give it with its digest: debian:bookworm-slim@sha256:...
 variable "BASE" { default = "debian:bookworm-slim" }
 # The vendor's images, or a mirror of them, and the digest of the one that you trust (sha256:...): they are published
-# without, and a build that is given none stops.
+# without, and a build that is given none stops, unless the lock has one.
 variable "CANN_REPOSITORY" { default = "quay.io/ascend/cann" }
 variable "CANN_DIGEST" { default = "" }
+# Without a digest it is a stage of the Dockerfile, which says what is missing.
+function "vendor_image" {
+  params = [tag, digest]
+  result = can(regex("^sha256:[0-9a-f]{64}$", digest)) ? "${CANN_REPOSITORY}:${tag}@${digest}" : "no-vendor-image"
+}
 # A folder with the vendor's packages; without one they are downloaded. ACCEPT_LICENCE=yes accepts the vendor's licence.
 variable "RUN_PACKAGES" { default = "" }
 variable "ACCEPT_LICENCE" { default = "" }
