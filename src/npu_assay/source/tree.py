@@ -5,7 +5,8 @@ import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -81,15 +82,8 @@ def make_tree(wanted: Wanted, lock_version: str, cache: Path, report: Report) ->
             " give a folder, git+URL@REF or a source distribution with --vllm-ascend"
         )
     parent = cache / FOLDER
-    with writing(parent, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
-        parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=parent))
-    try:
-        with in_use(draft), writing(draft):  # so that no env prune takes it for a left-over
-            return _make(wanted, lock_version, parent, draft / "tree", report)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.with_name(f"{draft.name}.lock").unlink(missing_ok=True)
+    with _draft_in(parent) as draft, in_use(draft), writing(draft):  # no env prune takes it for a left-over
+        return _make(wanted, lock_version, parent, draft / "tree", report)
 
 
 def find_tree(record: SourceRecord, cache: Path) -> SourceTree:
@@ -98,6 +92,29 @@ def find_tree(record: SourceRecord, cache: Path) -> SourceTree:
     if not (tree.root / LISTING).is_file():
         raise UnusableError(f"{tree.root}: the tree is not in the cache; type npu-assay run again")
     return tree
+
+
+@contextmanager
+def _draft_in(parent: Path) -> Iterator[Path]:
+    """A folder to export into, gone afterwards.
+
+    It is beside the trees, or, where none may be added to them, a temporary one: the tree may be among them,
+    as it is in an image with a read-only root.
+    """
+    name = {"prefix": ".", "suffix": ".part"}
+    with writing(parent, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            draft = Path(tempfile.mkdtemp(**name, dir=parent))
+        except OSError:
+            if not parent.is_dir():
+                raise
+            draft = Path(tempfile.mkdtemp(**name))
+    try:
+        yield draft
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.with_name(f"{draft.name}.lock").unlink(missing_ok=True)
 
 
 def _make(wanted: Wanted, lock_version: str, parent: Path, draft: Path, report: Report) -> SourceTree:
