@@ -34,7 +34,8 @@ def export(location: Location, into: Path, cache: Path, report: Report) -> Origi
 def export_to(location: Location, folder: Path, cache: Path, report: Report) -> Origin:
     """Export into `folder`, a new one, which is a SOURCE itself then. Raises UsageError as `export` does."""
     if not isinstance(location, Folder | GitRef):
-        raise UsageError(f"--vllm-ascend {location}: it is one file already; --export is for folders and git")
+        kind = "is one already" if isinstance(location, Exported) else "is one file already"
+        raise UsageError(f"--vllm-ascend {location}: {kind}; --export is for folders and git")
     advice = "name another with --export"
     if folder.exists():
         raise UsageError(f"--export {folder}: is there already; {advice}")
