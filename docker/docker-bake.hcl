@@ -21,6 +21,8 @@ variable "SOC_VERSION" { default = "ascend910b1" }
 # The image's own vllm-ascend: a folder, or git+URL@REF; and a folder with patches for it, or for the lock's own.
 variable "VLLM_ASCEND" { default = "" }
 variable "PATCHES" { default = "" }
+# So that no such image takes the place of one with the lock's own.
+variable "OWN" { default = VLLM_ASCEND == "" && PATCHES == "" ? "" : "-own" }
 # A folder that `npu-assay env fetch` filled: nothing else is asked for packages.
 variable "FETCHED" { default = "" }
 # pip's index where that is not its own, a file of pip's configuration, and one of certificates: both files are secrets.
@@ -56,6 +58,7 @@ target "_common" {
   labels = {
     "org.opencontainers.image.licenses" = "Apache-2.0"
     "org.opencontainers.image.revision" = REVISION
+    "npu-assay.vllm-ascend"             = OWN == "" ? "the lock's" : "the image's own"
   }
 }
 
@@ -80,7 +83,7 @@ group "emulated" {
 target "cann851-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann851-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann851-vllm018"
     CANN        = "image"
@@ -105,7 +108,7 @@ target "cann851-vllm018-image-x86_64" {
 target "cann851-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann851-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann851-vllm018"
     CANN        = "image"
@@ -133,7 +136,7 @@ target "cann851-vllm018-image-aarch64" {
 target "cann851-vllm018-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann851-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann851-vllm018"
     CANN           = "run-packages"
@@ -162,7 +165,7 @@ target "cann851-vllm018-run-packages-x86_64" {
 target "cann851-vllm018-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann851-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann851-vllm018"
     CANN           = "run-packages"
@@ -187,7 +190,7 @@ target "cann851-vllm018-run-packages-aarch64" {
 target "cann900-vllm018-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018"
     CANN   = "emulated"
@@ -209,7 +212,7 @@ target "cann900-vllm018-emulated-x86_64" {
 target "cann900-vllm018-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018"
     CANN   = "emulated"
@@ -231,7 +234,7 @@ target "cann900-vllm018-emulated-aarch64" {
 target "cann900-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018"
     CANN        = "image"
@@ -256,7 +259,7 @@ target "cann900-vllm018-image-x86_64" {
 target "cann900-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018"
     CANN        = "image"
@@ -283,7 +286,7 @@ target "cann900-vllm018-image-aarch64" {
 target "cann900-vllm018-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018"
     CANN           = "run-packages"
@@ -312,7 +315,7 @@ target "cann900-vllm018-run-packages-x86_64" {
 target "cann900-vllm018-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018"
     CANN           = "run-packages"
@@ -337,7 +340,7 @@ target "cann900-vllm018-run-packages-aarch64" {
 target "cann900-vllm018-torch210-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018-torch210"
     CANN   = "emulated"
@@ -361,7 +364,7 @@ target "cann900-vllm018-torch210-emulated-x86_64" {
 target "cann900-vllm018-torch210-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018-torch210"
     CANN   = "emulated"
@@ -386,7 +389,7 @@ target "cann900-vllm018-torch210-emulated-aarch64" {
 target "cann900-vllm018-torch210-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018-torch210"
     CANN        = "image"
@@ -414,7 +417,7 @@ target "cann900-vllm018-torch210-image-x86_64" {
 target "cann900-vllm018-torch210-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018-torch210"
     CANN        = "image"
@@ -445,7 +448,7 @@ target "cann900-vllm018-torch210-image-aarch64" {
 target "cann900-vllm018-torch210-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018-torch210"
     CANN           = "run-packages"
@@ -477,7 +480,7 @@ target "cann900-vllm018-torch210-run-packages-x86_64" {
 target "cann900-vllm018-torch210-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018-torch210"
     CANN           = "run-packages"
@@ -505,7 +508,7 @@ target "cann900-vllm018-torch210-run-packages-aarch64" {
 target "cann900-vllm0221-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm0221"
     CANN   = "emulated"
@@ -525,7 +528,7 @@ target "cann900-vllm0221-emulated-x86_64" {
 target "cann900-vllm0221-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm0221"
     CANN   = "emulated"
@@ -545,7 +548,7 @@ target "cann900-vllm0221-emulated-aarch64" {
 target "cann900-vllm0221-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK       = "cann900-vllm0221"
     CANN       = "image"
@@ -567,7 +570,7 @@ target "cann900-vllm0221-image-x86_64" {
 target "cann900-vllm0221-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK       = "cann900-vllm0221"
     CANN       = "image"
@@ -591,7 +594,7 @@ target "cann900-vllm0221-image-aarch64" {
 target "cann900-vllm0221-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm0221"
     CANN           = "run-packages"
@@ -617,7 +620,7 @@ target "cann900-vllm0221-run-packages-x86_64" {
 target "cann900-vllm0221-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm0221"
     CANN           = "run-packages"

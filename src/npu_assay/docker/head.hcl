@@ -21,6 +21,8 @@ variable "SOC_VERSION" { default = "ascend910b1" }
 # The image's own vllm-ascend: a folder, or git+URL@REF; and a folder with patches for it, or for the lock's own.
 variable "VLLM_ASCEND" { default = "" }
 variable "PATCHES" { default = "" }
+# So that no such image takes the place of one with the lock's own.
+variable "OWN" { default = VLLM_ASCEND == "" && PATCHES == "" ? "" : "-own" }
 # A folder that `npu-assay env fetch` filled: nothing else is asked for packages.
 variable "FETCHED" { default = "" }
 # pip's index where that is not its own, a file of pip's configuration, and one of certificates: both files are secrets.
@@ -56,5 +58,6 @@ target "_common" {
   labels = {
     "org.opencontainers.image.licenses" = "Apache-2.0"
     "org.opencontainers.image.revision" = REVISION
+    "npu-assay.vllm-ascend"             = OWN == "" ? "the lock's" : "the image's own"
   }
 }
