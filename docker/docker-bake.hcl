@@ -23,6 +23,11 @@ variable "RUN_PACKAGES" { default = "" }
 variable "ACCEPT_LICENCE" { default = "" }
 # The chip, where vllm-ascend is compiled.
 variable "SOC_VERSION" { default = "ascend910b1" }
+# The image's own vllm-ascend: a folder, or git+URL@REF; and a folder with patches for it, or for the lock's own.
+variable "VLLM_ASCEND" { default = "" }
+variable "PATCHES" { default = "" }
+# So that no such image takes the place of one with the lock's own.
+variable "OWN" { default = VLLM_ASCEND == "" && PATCHES == "" ? "" : "-own" }
 # A folder that `npu-assay env fetch` filled: nothing else is asked for packages.
 variable "FETCHED" { default = "" }
 # pip's index where that is not its own, a file of pip's configuration, and one of certificates: both files are secrets.
@@ -41,10 +46,14 @@ target "_common" {
   contexts = merge(
     FETCHED == "" ? {} : { fetched = FETCHED },
     RUN_PACKAGES == "" ? {} : { run-packages = RUN_PACKAGES },
+    VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? {} : { own-vllm-ascend = VLLM_ASCEND },
+    PATCHES == "" ? {} : { patches = PATCHES },
   )
   args = {
     IMAGE               = IMAGE
     FETCHED             = FETCHED == "" ? "" : "yes"
+    VLLM_ASCEND         = VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? VLLM_ASCEND : "folder"
+    PATCHES             = PATCHES == "" ? "" : "yes"
     PIP_INDEX_URL       = PIP_INDEX_URL == "" ? null : PIP_INDEX_URL
     PIP_EXTRA_INDEX_URL = PIP_EXTRA_INDEX_URL == "" ? null : PIP_EXTRA_INDEX_URL
     PIP_CERT            = CA_CERTIFICATES == "" ? null : "/run/secrets/ca-certificates"
@@ -54,6 +63,7 @@ target "_common" {
   labels = {
     "org.opencontainers.image.licenses" = "Apache-2.0"
     "org.opencontainers.image.revision" = REVISION
+    "npu-assay.vllm-ascend"             = OWN == "" ? "the lock's" : "the image's own"
   }
 }
 
@@ -79,7 +89,7 @@ group "emulated" {
 target "cann851-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann851-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann851-vllm018"
     CANN        = "image"
@@ -106,7 +116,7 @@ target "cann851-vllm018-image-x86_64" {
 target "cann851-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann851-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann851-vllm018"
     CANN        = "image"
@@ -135,7 +145,7 @@ target "cann851-vllm018-image-aarch64" {
 target "cann851-vllm018-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann851-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann851-vllm018"
     CANN           = "run-packages"
@@ -164,7 +174,7 @@ target "cann851-vllm018-run-packages-x86_64" {
 target "cann851-vllm018-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann851-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann851-vllm018"
     CANN           = "run-packages"
@@ -189,7 +199,7 @@ target "cann851-vllm018-run-packages-aarch64" {
 target "cann900-vllm018-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018"
     CANN   = "emulated"
@@ -211,7 +221,7 @@ target "cann900-vllm018-emulated-x86_64" {
 target "cann900-vllm018-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018"
     CANN   = "emulated"
@@ -234,7 +244,7 @@ target "cann900-vllm018-emulated-aarch64" {
 target "cann900-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018"
     CANN        = "image"
@@ -261,7 +271,7 @@ target "cann900-vllm018-image-x86_64" {
 target "cann900-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018"
     CANN        = "image"
@@ -289,7 +299,7 @@ target "cann900-vllm018-image-aarch64" {
 target "cann900-vllm018-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018"
     CANN           = "run-packages"
@@ -318,7 +328,7 @@ target "cann900-vllm018-run-packages-x86_64" {
 target "cann900-vllm018-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018"
     CANN           = "run-packages"
@@ -343,7 +353,7 @@ target "cann900-vllm018-run-packages-aarch64" {
 target "cann900-vllm018-torch210-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018-torch210"
     CANN   = "emulated"
@@ -367,7 +377,7 @@ target "cann900-vllm018-torch210-emulated-x86_64" {
 target "cann900-vllm018-torch210-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018-torch210"
     CANN   = "emulated"
@@ -393,7 +403,7 @@ target "cann900-vllm018-torch210-emulated-aarch64" {
 target "cann900-vllm018-torch210-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018-torch210"
     CANN        = "image"
@@ -423,7 +433,7 @@ target "cann900-vllm018-torch210-image-x86_64" {
 target "cann900-vllm018-torch210-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018-torch210"
     CANN        = "image"
@@ -455,7 +465,7 @@ target "cann900-vllm018-torch210-image-aarch64" {
 target "cann900-vllm018-torch210-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018-torch210"
     CANN           = "run-packages"
@@ -487,7 +497,7 @@ target "cann900-vllm018-torch210-run-packages-x86_64" {
 target "cann900-vllm018-torch210-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018-torch210"
     CANN           = "run-packages"
@@ -515,7 +525,7 @@ target "cann900-vllm018-torch210-run-packages-aarch64" {
 target "cann900-vllm0221-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm0221"
     CANN   = "emulated"
@@ -535,7 +545,7 @@ target "cann900-vllm0221-emulated-x86_64" {
 target "cann900-vllm0221-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm0221"
     CANN   = "emulated"
@@ -556,7 +566,7 @@ target "cann900-vllm0221-emulated-aarch64" {
 target "cann900-vllm0221-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm0221"
     CANN        = "image"
@@ -580,7 +590,7 @@ target "cann900-vllm0221-image-x86_64" {
 target "cann900-vllm0221-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm0221"
     CANN        = "image"
@@ -605,7 +615,7 @@ target "cann900-vllm0221-image-aarch64" {
 target "cann900-vllm0221-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm0221"
     CANN           = "run-packages"
@@ -631,7 +641,7 @@ target "cann900-vllm0221-run-packages-x86_64" {
 target "cann900-vllm0221-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm0221"
     CANN           = "run-packages"

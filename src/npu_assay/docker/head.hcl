@@ -23,6 +23,11 @@ variable "RUN_PACKAGES" { default = "" }
 variable "ACCEPT_LICENCE" { default = "" }
 # The chip, where vllm-ascend is compiled.
 variable "SOC_VERSION" { default = "ascend910b1" }
+# The image's own vllm-ascend: a folder, or git+URL@REF; and a folder with patches for it, or for the lock's own.
+variable "VLLM_ASCEND" { default = "" }
+variable "PATCHES" { default = "" }
+# So that no such image takes the place of one with the lock's own.
+variable "OWN" { default = VLLM_ASCEND == "" && PATCHES == "" ? "" : "-own" }
 # A folder that `npu-assay env fetch` filled: nothing else is asked for packages.
 variable "FETCHED" { default = "" }
 # pip's index where that is not its own, a file of pip's configuration, and one of certificates: both files are secrets.
@@ -41,10 +46,14 @@ target "_common" {
   contexts = merge(
     FETCHED == "" ? {} : { fetched = FETCHED },
     RUN_PACKAGES == "" ? {} : { run-packages = RUN_PACKAGES },
+    VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? {} : { own-vllm-ascend = VLLM_ASCEND },
+    PATCHES == "" ? {} : { patches = PATCHES },
   )
   args = {
     IMAGE               = IMAGE
     FETCHED             = FETCHED == "" ? "" : "yes"
+    VLLM_ASCEND         = VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? VLLM_ASCEND : "folder"
+    PATCHES             = PATCHES == "" ? "" : "yes"
     PIP_INDEX_URL       = PIP_INDEX_URL == "" ? null : PIP_INDEX_URL
     PIP_EXTRA_INDEX_URL = PIP_EXTRA_INDEX_URL == "" ? null : PIP_EXTRA_INDEX_URL
     PIP_CERT            = CA_CERTIFICATES == "" ? null : "/run/secrets/ca-certificates"
@@ -54,5 +63,6 @@ target "_common" {
   labels = {
     "org.opencontainers.image.licenses" = "Apache-2.0"
     "org.opencontainers.image.revision" = REVISION
+    "npu-assay.vllm-ascend"             = OWN == "" ? "the lock's" : "the image's own"
   }
 }
