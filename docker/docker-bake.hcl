@@ -5,7 +5,7 @@
 variable "NAME" { default = "npu-assay" }
 # runtime, or dev: with ccache and GoogleTest.
 variable "IMAGE" { default = "runtime" }
-# The commit of npu-assay, for the label.
+# The commit of npu-assay, for the label and for what the image says of itself.
 variable "REVISION" { default = "" }
 # What images without the vendor's are made from; give it with its digest: debian:bookworm-slim@sha256:...
 variable "BASE" { default = "debian:bookworm-slim" }
@@ -39,6 +39,7 @@ target "_common" {
   )
   args = {
     IMAGE               = IMAGE
+    REVISION            = REVISION
     FETCHED             = FETCHED == "" ? "" : "yes"
     PIP_INDEX_URL       = PIP_INDEX_URL == "" ? null : PIP_INDEX_URL
     PIP_EXTRA_INDEX_URL = PIP_EXTRA_INDEX_URL == "" ? null : PIP_EXTRA_INDEX_URL
