@@ -5,9 +5,10 @@
 variable "NAME" { default = "npu-assay" }
 # runtime, or dev: with ccache and GoogleTest.
 variable "IMAGE" { default = "runtime" }
-# The commit of npu-assay, for the label.
+# The commit of npu-assay, for the label and for what the image says of itself.
 variable "REVISION" { default = "" }
 # What images without the vendor's are made from; give it with its digest: debian:bookworm-slim@sha256:...
+# Where there is no network, one of the targets machine-*.
 variable "BASE" { default = "debian:bookworm-slim" }
 # The vendor's images, or a mirror of them, and the digest of the one that you trust (sha256:...): they are published
 # without, and a build that is given none stops, unless the lock has one.
@@ -23,12 +24,19 @@ variable "RUN_PACKAGES" { default = "" }
 variable "ACCEPT_LICENCE" { default = "" }
 # The chip, where vllm-ascend is compiled.
 variable "SOC_VERSION" { default = "ascend910b1" }
-# A folder that `npu-assay env fetch` filled: nothing else is asked for packages.
+# The image's own vllm-ascend: a folder, or git+URL@REF; and a folder with patches for it, or for the lock's own.
+variable "VLLM_ASCEND" { default = "" }
+variable "PATCHES" { default = "" }
+# So that no such image takes the place of one with the lock's own.
+variable "OWN" { default = VLLM_ASCEND == "" && PATCHES == "" ? "" : "-own" }
+# A folder that `npu-assay env fetch` filled: no index is asked for packages.
 variable "FETCHED" { default = "" }
-# pip's index where that is not its own, a file of pip's configuration, and one of certificates: both files are secrets.
+# pip's index where that is not its own, a file of pip's configuration, one of apt's sources, and one of certificates: all
+# files are secrets.
 variable "PIP_INDEX_URL" { default = "" }
 variable "PIP_EXTRA_INDEX_URL" { default = "" }
 variable "PIP_CONF" { default = "" }
+variable "APT_SOURCES" { default = "" }
 variable "CA_CERTIFICATES" { default = "" }
 
 target "_common" {
@@ -36,15 +44,21 @@ target "_common" {
   target     = "image"
   secret = concat(
     PIP_CONF == "" ? [] : ["id=pip-conf,src=${PIP_CONF}"],
+    APT_SOURCES == "" ? [] : ["id=apt-sources,src=${APT_SOURCES}"],
     CA_CERTIFICATES == "" ? [] : ["id=ca-certificates,src=${CA_CERTIFICATES}"],
   )
   contexts = merge(
     FETCHED == "" ? {} : { fetched = FETCHED },
     RUN_PACKAGES == "" ? {} : { run-packages = RUN_PACKAGES },
+    VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? {} : { own-vllm-ascend = VLLM_ASCEND },
+    PATCHES == "" ? {} : { patches = PATCHES },
   )
   args = {
     IMAGE               = IMAGE
+    REVISION            = REVISION
     FETCHED             = FETCHED == "" ? "" : "yes"
+    VLLM_ASCEND         = VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? VLLM_ASCEND : "folder"
+    PATCHES             = PATCHES == "" ? "" : "yes"
     PIP_INDEX_URL       = PIP_INDEX_URL == "" ? null : PIP_INDEX_URL
     PIP_EXTRA_INDEX_URL = PIP_EXTRA_INDEX_URL == "" ? null : PIP_EXTRA_INDEX_URL
     PIP_CERT            = CA_CERTIFICATES == "" ? null : "/run/secrets/ca-certificates"
@@ -54,7 +68,27 @@ target "_common" {
   labels = {
     "org.opencontainers.image.licenses" = "Apache-2.0"
     "org.opencontainers.image.revision" = REVISION
+    "npu-assay.vllm-ascend"             = OWN == "" ? "the lock's" : "the image's own"
   }
+}
+
+# Debian's packages alone (with IMAGE=dev, its too): the BASE of builds where there is no network.
+target "_machine" {
+  inherits = ["_common"]
+  target   = "machine-${IMAGE}"
+  args     = { BASE = BASE }
+}
+
+target "machine-x86_64" {
+  inherits  = ["_machine"]
+  platforms = ["linux/amd64"]
+  tags      = ["${NAME}:machine-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+}
+
+target "machine-aarch64" {
+  inherits  = ["_machine"]
+  platforms = ["linux/arm64"]
+  tags      = ["${NAME}:machine-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
 }
 
 group "default" {
@@ -79,7 +113,7 @@ group "emulated" {
 target "cann851-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann851-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann851-vllm018"
     CANN        = "image"
@@ -106,7 +140,7 @@ target "cann851-vllm018-image-x86_64" {
 target "cann851-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann851-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann851-vllm018"
     CANN        = "image"
@@ -135,7 +169,7 @@ target "cann851-vllm018-image-aarch64" {
 target "cann851-vllm018-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann851-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann851-vllm018"
     CANN           = "run-packages"
@@ -164,7 +198,7 @@ target "cann851-vllm018-run-packages-x86_64" {
 target "cann851-vllm018-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann851-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann851-vllm018"
     CANN           = "run-packages"
@@ -189,7 +223,7 @@ target "cann851-vllm018-run-packages-aarch64" {
 target "cann900-vllm018-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018"
     CANN   = "emulated"
@@ -211,7 +245,7 @@ target "cann900-vllm018-emulated-x86_64" {
 target "cann900-vllm018-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018"
     CANN   = "emulated"
@@ -234,7 +268,7 @@ target "cann900-vllm018-emulated-aarch64" {
 target "cann900-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018"
     CANN        = "image"
@@ -261,7 +295,7 @@ target "cann900-vllm018-image-x86_64" {
 target "cann900-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018"
     CANN        = "image"
@@ -289,7 +323,7 @@ target "cann900-vllm018-image-aarch64" {
 target "cann900-vllm018-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018"
     CANN           = "run-packages"
@@ -318,7 +352,7 @@ target "cann900-vllm018-run-packages-x86_64" {
 target "cann900-vllm018-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018"
     CANN           = "run-packages"
@@ -343,7 +377,7 @@ target "cann900-vllm018-run-packages-aarch64" {
 target "cann900-vllm018-torch210-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018-torch210"
     CANN   = "emulated"
@@ -367,7 +401,7 @@ target "cann900-vllm018-torch210-emulated-x86_64" {
 target "cann900-vllm018-torch210-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018-torch210"
     CANN   = "emulated"
@@ -393,7 +427,7 @@ target "cann900-vllm018-torch210-emulated-aarch64" {
 target "cann900-vllm018-torch210-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018-torch210"
     CANN        = "image"
@@ -423,7 +457,7 @@ target "cann900-vllm018-torch210-image-x86_64" {
 target "cann900-vllm018-torch210-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018-torch210"
     CANN        = "image"
@@ -455,7 +489,7 @@ target "cann900-vllm018-torch210-image-aarch64" {
 target "cann900-vllm018-torch210-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018-torch210"
     CANN           = "run-packages"
@@ -487,7 +521,7 @@ target "cann900-vllm018-torch210-run-packages-x86_64" {
 target "cann900-vllm018-torch210-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018-torch210"
     CANN           = "run-packages"
@@ -515,7 +549,7 @@ target "cann900-vllm018-torch210-run-packages-aarch64" {
 target "cann900-vllm0221-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm0221"
     CANN   = "emulated"
@@ -535,7 +569,7 @@ target "cann900-vllm0221-emulated-x86_64" {
 target "cann900-vllm0221-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm0221"
     CANN   = "emulated"
@@ -556,7 +590,7 @@ target "cann900-vllm0221-emulated-aarch64" {
 target "cann900-vllm0221-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm0221"
     CANN        = "image"
@@ -580,7 +614,7 @@ target "cann900-vllm0221-image-x86_64" {
 target "cann900-vllm0221-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm0221"
     CANN        = "image"
@@ -605,7 +639,7 @@ target "cann900-vllm0221-image-aarch64" {
 target "cann900-vllm0221-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm0221"
     CANN           = "run-packages"
@@ -631,7 +665,7 @@ target "cann900-vllm0221-run-packages-x86_64" {
 target "cann900-vllm0221-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm0221"
     CANN           = "run-packages"

@@ -58,7 +58,7 @@ def _target(target: ImageTarget) -> str:
         f'target "{target.name}" {{',
         '  inherits  = ["_common"]',
         f"  platforms = [{json.dumps(target.platform)}]",
-        f'  tags      = ["${{NAME}}:{target.name}${{IMAGE == "runtime" ? "" : "-${{IMAGE}}"}}"]',
+        f'  tags      = ["${{NAME}}:{target.name}${{IMAGE == "runtime" ? "" : "-${{IMAGE}}"}}${{OWN}}"]',
         *_table("args", quoted),
         *_table("labels", {json.dumps(name): json.dumps(value) for name, value in target.labels.items()}),
         "}",
