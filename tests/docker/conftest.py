@@ -13,8 +13,10 @@ import pytest
 from debian_base import make_base
 from engine import NAME, Build, Engine, find_client, machine_variables, missing
 from layers import SECRET
+from stand_in_checkout import Checkout, make_checkout
 
 from npu_assay.cache import cache_root
+from npu_assay.environment.fetched import LAUNCHER
 
 
 @pytest.fixture(scope="session")
@@ -83,6 +85,12 @@ def emulated_build(bake_offline: Callable[..., Build]) -> Build:
 def emulated_image(emulated_build: Build) -> str:
     """The id of the default target's image."""
     return emulated_build.image
+
+
+@pytest.fixture(scope="session")
+def stand_ins(fetched: Path, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A copy of what images are built from, with locks of stand-ins."""
+    return make_checkout(tmp_path_factory.mktemp("stand-ins"), fetched / LAUNCHER)
 
 
 @pytest.fixture
