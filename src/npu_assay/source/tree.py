@@ -117,7 +117,7 @@ def _make(wanted: Wanted, lock_version: str, parent: Path, draft: Path, report: 
     listing = apply_patches(wanted.patches, draft)
     require_vllm_ascend(wanted.location, draft, f"{origin.given} with its patches")
     if wanted.locks:
-        origin = replace(origin, kind="lock", given=wanted.locks, notes=())  # a lock says what it is
+        origin = replace(origin, kind="lock", given=wanted.locks)
     root = _folder(parent, listing.sha256)
 
     def keep(folder: Path) -> Mapping[str, object]:
