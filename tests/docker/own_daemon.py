@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from engine import PATH
+
 #: Seconds; a daemon that is up needs one or two, on a machine that is busy many more.
 START = 120
 STOP = 60
@@ -78,14 +80,8 @@ def _start(data: Path, state: Path, lock: int) -> subprocess.Popen[bytes]:
             stderr=log,
             pass_fds=[lock],
             start_new_session=True,  # Ctrl-C is for the tests, which then end it
-            env=_variables(),
+            env={**os.environ, "PATH": PATH},
         )
-
-
-def _variables() -> dict[str, str]:
-    """Ours, with the folders of PATH where the daemon and what it starts are, whoever's PATH this is."""
-    path = os.environ.get("PATH", "")
-    return {**os.environ, "PATH": f"/usr/sbin:/usr/bin:/sbin:/bin:{path}"}
 
 
 def _wait(daemon: subprocess.Popen[bytes], sock: Path, log: Path) -> None:
