@@ -77,16 +77,3 @@ def test_a_line_more_makes_the_last_layers_anew(
     assert {step.stage for step in build_steps(build.log)} >= {"launcher", "torch", "image"}
     assert made_anew(build.log) == anew
     assert (build.image == emulated_build.image) == (file is None)
-
-
-@pytest.mark.docker
-@pytest.mark.xdist_group("docker")
-def test_what_a_slow_step_reads_makes_it_anew(
-    bake_offline: Callable[..., Build], emulated_build: Build, checkout: Path
-) -> None:
-    """That the cache is not simply always taken: up to the stage that a test can afford."""
-    path = checkout / "requirements.txt"
-    path.write_bytes(path.read_bytes() + b"\n# a line more\n")
-    build = bake_offline(TARGET, sets=["*.target=launcher"], checkout=checkout)
-    assert build.returncode == 0, build.log[-3000:]
-    assert "launcher" in made_anew(build.log)
