@@ -34,7 +34,11 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         return
     request.getfixturevalue("installed")
     with own_daemon.running(cache_root() / "tests-docker") as host:
-        yield Engine(host, client, config)
+        engine = Engine(host, client, config)
+        # What a run that was killed has left, and images of last week that no name leads to.
+        engine.docker("container", "prune", "--force")
+        engine.docker("image", "prune", "--force", "--filter", "until=168h")
+        yield engine
 
 
 @pytest.fixture(scope="session")
