@@ -8,11 +8,17 @@ variable "IMAGE" { default = "runtime" }
 # The commit of npu-assay, for the label.
 variable "REVISION" { default = "" }
 # What images without the vendor's are made from; give it with its digest: debian:bookworm-slim@sha256:...
+# Where there is no network, one of the targets machine-*.
 variable "BASE" { default = "debian:bookworm-slim" }
 # The vendor's images, or a mirror of them, and the digest of the one that you trust (sha256:...): they are published
-# without, and a build that is given none stops.
+# without, and a build that is given none stops, unless the lock has one.
 variable "CANN_REPOSITORY" { default = "quay.io/ascend/cann" }
 variable "CANN_DIGEST" { default = "" }
+# Without a digest it is a stage of the Dockerfile, which says what is missing.
+function "vendor_image" {
+  params = [tag, digest]
+  result = can(regex("^sha256:[0-9a-f]{64}$", digest)) ? "${CANN_REPOSITORY}:${tag}@${digest}" : "no-vendor-image"
+}
 # A folder with the vendor's packages; without one they are downloaded. ACCEPT_LICENCE=yes accepts the vendor's licence.
 variable "RUN_PACKAGES" { default = "" }
 variable "ACCEPT_LICENCE" { default = "" }
@@ -23,12 +29,14 @@ variable "VLLM_ASCEND" { default = "" }
 variable "PATCHES" { default = "" }
 # So that no such image takes the place of one with the lock's own.
 variable "OWN" { default = VLLM_ASCEND == "" && PATCHES == "" ? "" : "-own" }
-# A folder that `npu-assay env fetch` filled: nothing else is asked for packages.
+# A folder that `npu-assay env fetch` filled: no index is asked for packages.
 variable "FETCHED" { default = "" }
-# pip's index where that is not its own, a file of pip's configuration, and one of certificates: both files are secrets.
+# pip's index where that is not its own, a file of pip's configuration, one of apt's sources, and one of certificates: all
+# files are secrets.
 variable "PIP_INDEX_URL" { default = "" }
 variable "PIP_EXTRA_INDEX_URL" { default = "" }
 variable "PIP_CONF" { default = "" }
+variable "APT_SOURCES" { default = "" }
 variable "CA_CERTIFICATES" { default = "" }
 
 target "_common" {
@@ -36,6 +44,7 @@ target "_common" {
   target     = "image"
   secret = concat(
     PIP_CONF == "" ? [] : ["id=pip-conf,src=${PIP_CONF}"],
+    APT_SOURCES == "" ? [] : ["id=apt-sources,src=${APT_SOURCES}"],
     CA_CERTIFICATES == "" ? [] : ["id=ca-certificates,src=${CA_CERTIFICATES}"],
   )
   contexts = merge(
@@ -62,6 +71,25 @@ target "_common" {
   }
 }
 
+# Debian's packages alone (with IMAGE=dev, its too): the BASE of builds where there is no network.
+target "_machine" {
+  inherits = ["_common"]
+  target   = "machine-${IMAGE}"
+  args     = { BASE = BASE }
+}
+
+target "machine-x86_64" {
+  inherits  = ["_machine"]
+  platforms = ["linux/amd64"]
+  tags      = ["${NAME}:machine-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+}
+
+target "machine-aarch64" {
+  inherits  = ["_machine"]
+  platforms = ["linux/arm64"]
+  tags      = ["${NAME}:machine-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+}
+
 group "default" {
   targets = [
     "cann900-vllm018-emulated-x86_64",
@@ -80,6 +108,7 @@ group "emulated" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for x86_64 is unverified; record the file that you trust: npu-assay env lock cann851-vllm018 --record FILE
+# Before it can be built: the vendor's image 8.5.1-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann851-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
@@ -89,7 +118,8 @@ target "cann851-vllm018-image-x86_64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:8.5.1-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("8.5.1-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -105,6 +135,7 @@ target "cann851-vllm018-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann851-vllm018 --record FILE
+# Before it can be built: the vendor's image 8.5.1-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann851-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
@@ -114,7 +145,8 @@ target "cann851-vllm018-image-aarch64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:8.5.1-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("8.5.1-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -231,6 +263,7 @@ target "cann900-vllm018-emulated-aarch64" {
   }
 }
 
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
@@ -240,7 +273,8 @@ target "cann900-vllm018-image-x86_64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -256,6 +290,7 @@ target "cann900-vllm018-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann900-vllm018 --record FILE
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
@@ -265,7 +300,8 @@ target "cann900-vllm018-image-aarch64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -386,6 +422,7 @@ target "cann900-vllm018-torch210-emulated-aarch64" {
 }
 
 # Before it can be built: lmcache-ascend: it is compiled from https://github.com/LMCache/LMCache-Ascend at 79fc599dd2e3220de6cf8dd0d2b893549ed9d158, which this release does for vllm-ascend alone; build it in a venv of your own and compare that: npu-assay env check cann900-vllm018-torch210 --device npu --venv DIR
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-torch210-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
@@ -395,7 +432,8 @@ target "cann900-vllm018-torch210-image-x86_64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -414,6 +452,7 @@ target "cann900-vllm018-torch210-image-x86_64" {
 }
 
 # Before it can be built: lmcache-ascend: it is compiled from https://github.com/LMCache/LMCache-Ascend at 79fc599dd2e3220de6cf8dd0d2b893549ed9d158, which this release does for vllm-ascend alone; build it in a venv of your own and compare that: npu-assay env check cann900-vllm018-torch210 --device npu --venv DIR
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-torch210-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
@@ -423,7 +462,8 @@ target "cann900-vllm018-torch210-image-aarch64" {
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -545,16 +585,18 @@ target "cann900-vllm0221-emulated-aarch64" {
   }
 }
 
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm0221-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
   tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
-    LOCK       = "cann900-vllm0221"
-    CANN       = "image"
-    DEVICE     = "npu"
-    CHIP       = "910b"
-    CANN_IMAGE = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    LOCK        = "cann900-vllm0221"
+    CANN        = "image"
+    DEVICE      = "npu"
+    CHIP        = "910b"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
   }
   labels = {
     "org.opencontainers.image.title"       = "npu-assay cann900-vllm0221-image-x86_64"
@@ -567,16 +609,18 @@ target "cann900-vllm0221-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann900-vllm0221 --record FILE
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm0221-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
   tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
-    LOCK       = "cann900-vllm0221"
-    CANN       = "image"
-    DEVICE     = "npu"
-    CHIP       = "910b"
-    CANN_IMAGE = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    LOCK        = "cann900-vllm0221"
+    CANN        = "image"
+    DEVICE      = "npu"
+    CHIP        = "910b"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
   }
   labels = {
     "org.opencontainers.image.title"       = "npu-assay cann900-vllm0221-image-aarch64"
