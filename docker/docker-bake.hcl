@@ -8,6 +8,7 @@ variable "IMAGE" { default = "runtime" }
 # The commit of npu-assay, for the label and for what the image says of itself.
 variable "REVISION" { default = "" }
 # What images without the vendor's are made from; give it with its digest: debian:bookworm-slim@sha256:...
+# Where there is no network, one of the targets machine-*.
 variable "BASE" { default = "debian:bookworm-slim" }
 # The vendor's images, or a mirror of them, and the digest of the one that you trust (sha256:...): they are published
 # without, and a build that is given none stops, unless the lock has one.
@@ -28,12 +29,14 @@ variable "VLLM_ASCEND" { default = "" }
 variable "PATCHES" { default = "" }
 # So that no such image takes the place of one with the lock's own.
 variable "OWN" { default = VLLM_ASCEND == "" && PATCHES == "" ? "" : "-own" }
-# A folder that `npu-assay env fetch` filled: nothing else is asked for packages.
+# A folder that `npu-assay env fetch` filled: no index is asked for packages.
 variable "FETCHED" { default = "" }
-# pip's index where that is not its own, a file of pip's configuration, and one of certificates: both files are secrets.
+# pip's index where that is not its own, a file of pip's configuration, one of apt's sources, and one of certificates: all
+# files are secrets.
 variable "PIP_INDEX_URL" { default = "" }
 variable "PIP_EXTRA_INDEX_URL" { default = "" }
 variable "PIP_CONF" { default = "" }
+variable "APT_SOURCES" { default = "" }
 variable "CA_CERTIFICATES" { default = "" }
 
 target "_common" {
@@ -41,6 +44,7 @@ target "_common" {
   target     = "image"
   secret = concat(
     PIP_CONF == "" ? [] : ["id=pip-conf,src=${PIP_CONF}"],
+    APT_SOURCES == "" ? [] : ["id=apt-sources,src=${APT_SOURCES}"],
     CA_CERTIFICATES == "" ? [] : ["id=ca-certificates,src=${CA_CERTIFICATES}"],
   )
   contexts = merge(
@@ -66,6 +70,25 @@ target "_common" {
     "org.opencontainers.image.revision" = REVISION
     "npu-assay.vllm-ascend"             = OWN == "" ? "the lock's" : "the image's own"
   }
+}
+
+# Debian's packages alone (with IMAGE=dev, its too): the BASE of builds where there is no network.
+target "_machine" {
+  inherits = ["_common"]
+  target   = "machine-${IMAGE}"
+  args     = { BASE = BASE }
+}
+
+target "machine-x86_64" {
+  inherits  = ["_machine"]
+  platforms = ["linux/amd64"]
+  tags      = ["${NAME}:machine-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+}
+
+target "machine-aarch64" {
+  inherits  = ["_machine"]
+  platforms = ["linux/arm64"]
+  tags      = ["${NAME}:machine-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
 }
 
 group "default" {

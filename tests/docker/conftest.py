@@ -4,13 +4,14 @@ NPU_ASSAY_TEST_DOCKER_HOST=unix://... uses a daemon that runs already.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import own_daemon
 import pytest
 from debian_base import make_base
-from engine import Build, Engine, find_client, machine_variables, missing
+from engine import NAME, Build, Engine, find_client, machine_variables, missing
 from layers import SECRET
 
 from npu_assay.cache import cache_root
@@ -50,9 +51,30 @@ def secrets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def emulated_build(engine: Engine, base: str, secrets: dict[str, str]) -> Build:
-    """The default target, built."""
-    build = engine.bake("cann900-vllm018-emulated-x86_64", secrets)
+def machine(engine: Engine, base: str, secrets: dict[str, str]) -> str:
+    """The base with Debian's packages, which need a network: what offline builds start from; its name."""
+    build = engine.bake("machine-x86_64", {**secrets, "BASE": base})
+    assert build.returncode == 0, build.log
+    return f"{NAME}:machine-x86_64"
+
+
+@pytest.fixture(scope="session")
+def bake_offline(
+    engine: Engine, machine: str, fetched: Path, secrets: dict[str, str]
+) -> Callable[..., Build]:
+    """Engine.bake of an image of the default lock, without any network, from what was fetched before."""
+
+    def bake(target: str, variables: Mapping[str, str] = {}, **more: Any) -> Build:
+        given = {**secrets, "BASE": machine, "FETCHED": str(fetched), **variables}
+        return engine.bake(target, given, network="none", **more)
+
+    return bake
+
+
+@pytest.fixture(scope="session")
+def emulated_build(bake_offline: Callable[..., Build]) -> Build:
+    """The default target, built without network: so every cold run of the tests proves that it can be."""
+    build = bake_offline("cann900-vllm018-emulated-x86_64")
     assert build.returncode == 0, "\n".join(build.log.splitlines()[-60:])
     return build
 

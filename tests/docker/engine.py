@@ -14,6 +14,8 @@ from npu_assay.project import ROOT
 
 #: BuildKit in docker.io 20.10, Debian 12's, knows no `docker buildx bake` and no contexts.
 OLDEST = 23
+#: The first part of the names of what these tests build.
+NAME = "npu-assay-tests"
 INSTALL = "ci/docker-engine installs it"
 #: What docker and buildx take from the caller's variables.
 _DOCKERS_OWN = re.compile(r"(DOCKER|BUILDX|BUILDKIT|COMPOSE)_\w+")
@@ -113,7 +115,7 @@ class Engine:
             command += ["--progress=plain", "--metadata-file", str(metadata)]
             command += [f"--set=*.args.{name}={value}" for name, value in _proxies().items()]
             command += [f"--set={one}" for one in sets]
-            settings = {"NAME": "npu-assay-tests", **machine_variables(), **variables}
+            settings = {"NAME": NAME, **machine_variables(), **variables}
             ended = self.docker(*command, target, check=False, env=settings, cwd=checkout)
             image = ""
             if ended.returncode == 0:
