@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from engine import Build, Engine
+from engine import NAME, Build, Engine, machine_variables
 
 from npu_assay.claims.case import Mode
 from npu_assay.claims.verdict import verify
@@ -38,9 +38,7 @@ def npu_assay(
 def test_every_layer_of_the_image_is_a_stages(
     client: dict[str, str], emulated_image: str, tmp_path: Path
 ) -> None:
-    ended = npu_assay(
-        "docker", "sizes", "--json", emulated_image, variables=client, folder=tmp_path
-    )
+    ended = npu_assay("docker", "sizes", "--json", emulated_image, variables=client, folder=tmp_path)
     assert ended.returncode == 0, ended.stderr
     layers = json.loads(ended.stdout)["layers"]
     stages = [layer["stage"] for layer in layers]
@@ -81,26 +79,37 @@ def test_a_run_in_the_image_names_it_and_its_digest(
         check=False,
     )
     assert refused.returncode == 2
-    assert refused.stderr.splitlines()[-1].startswith("npu-assay: NPU_ASSAY_IMAGE_DIGEST is 'latest', expected")
+    assert refused.stderr.splitlines()[-1].startswith(
+        "npu-assay: NPU_ASSAY_IMAGE_DIGEST is 'latest', expected"
+    )
 
 
 def test_what_is_told_of_a_build(
-    client: dict[str, str],
-    engine: Engine,
-    emulated_build: Build,
-    secrets: dict[str, str],
-    tmp_path: Path,
+    client: dict[str, str], engine: Engine, emulated_build: Build, offline: dict[str, str], tmp_path: Path
 ) -> None:
     """All of its layers are there already."""
-    network = {"services": {TARGET: {"build": engine.build_section()}}}
-    (tmp_path / "network.yaml").write_text(json.dumps(network))
-    variables = client | engine.bake_variables(secrets)
-    words = ("docker", "build", "--out", tmp_path / "told", TARGET, "--file", tmp_path / "network.yaml")
-    ended = npu_assay(*words, *engine.bake_options(), variables=variables, folder=tmp_path)
+    variables = client | {"NAME": NAME, **machine_variables(), **offline}
+    options = engine.bake_options(TARGET, tmp_path, "none")
+    out = tmp_path / "told"
+    ended = npu_assay("docker", "build", "--out", out, TARGET, *options, variables=variables, folder=tmp_path)
     assert ended.returncode == 0, ended.stderr
-    assert "cached" in ended.stderr
-    bill = json.loads((tmp_path / "told/sbom.cdx.json").read_bytes())
+    stages = dict(line.split(maxsplit=1) for line in ended.stderr.splitlines())
+    assert stages["torch"] == stages["built-emulated"] == "cached"
+    assert (out / "digest").read_text() == f"{emulated_build.image}\n"
+    bill = json.loads((out / "sbom.cdx.json").read_bytes())
     assert any(one["bom-ref"].startswith("pkg:deb/debian/python3.11") for one in bill["components"])
-    provenance = (tmp_path / "told/provenance.intoto.json").read_text()
-    assert json.loads(provenance)["subject"][0]["digest"]["sha256"] in (tmp_path / "told/digest").read_text()
-    assert not any(path in provenance for path in secrets.values())
+    provenance = (out / "provenance.intoto.json").read_text()
+    (subject,) = json.loads(provenance)["subject"]
+    assert f"sha256:{subject['digest']['sha256']}" == emulated_build.image
+    assert offline["BASE"] in provenance
+    assert offline["PIP_CONF"] not in provenance
+
+    broken = npu_assay(
+        *("docker", "build", "--out", tmp_path / "broken", TARGET, *options),
+        *("--set", "*.args.DEVICE=nonesuch"),
+        variables=variables,
+        folder=tmp_path,
+    )
+    assert broken.returncode == 4
+    assert broken.stderr.splitlines()[-1].endswith(f"all that was said: {tmp_path / 'broken/build.log'}")
+    assert [path.name for path in (tmp_path / "broken").iterdir()] == ["build.log"]
