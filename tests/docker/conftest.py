@@ -68,14 +68,17 @@ def machine(engine: Engine, base: str, secrets: dict[str, str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def bake_offline(
-    engine: Engine, machine: str, fetched: Path, secrets: dict[str, str]
-) -> Callable[..., Build]:
+def offline(machine: str, fetched: Path, secrets: dict[str, str]) -> dict[str, str]:
+    """Variables of the bake file for an image of the default lock that needs no network."""
+    return {**secrets, "BASE": machine, "FETCHED": str(fetched)}
+
+
+@pytest.fixture(scope="session")
+def bake_offline(engine: Engine, offline: dict[str, str]) -> Callable[..., Build]:
     """Engine.bake of an image of the default lock, without any network, from what was fetched before."""
 
     def bake(target: str, variables: Mapping[str, str] = {}, **more: Any) -> Build:
-        given = {**secrets, "BASE": machine, "FETCHED": str(fetched), **variables}
-        return engine.bake(target, given, network="none", **more)
+        return engine.bake(target, {**offline, **variables}, network="none", **more)
 
     return bake
 

@@ -110,15 +110,9 @@ class Engine:
         """
         with tempfile.TemporaryDirectory() as folder:
             metadata = Path(folder, "metadata.json")
-            # buildx 0.13 has no --set for the network, and bake's own files none either: compose files do.
-            build = {"context": ".", "dockerfile": "docker/Dockerfile", "network": network}
-            service = Path(folder, "network.yaml")
-            service.write_text(json.dumps({"services": {target: {"build": build}}}))
-            command = ["buildx", "bake", "--file", "docker/docker-bake.hcl", "--file", str(service)]
-            if network == "host" and "--allow" in self.docker("buildx", "bake", "--help").stdout:
-                command += ["--allow", "network.host"]  # which later ones ask for
+            command = ["buildx", "bake", "--file", "docker/docker-bake.hcl"]
+            command += self.bake_options(target, Path(folder), network)
             command += ["--progress=plain", "--metadata-file", str(metadata)]
-            command += [f"--set=*.args.{name}={value}" for name, value in _proxies().items()]
             command += [f"--set={one}" for one in sets]
             settings = {"NAME": NAME, **machine_variables(), **variables}
             ended = self.docker(*command, target, check=False, env=settings, cwd=checkout)
@@ -126,6 +120,17 @@ class Engine:
             if ended.returncode == 0:
                 image = json.loads(metadata.read_bytes())[target]["containerimage.config.digest"]
         return Build(image, ended.stderr, ended.returncode)
+
+    def bake_options(self, target: str, folder: Path, network: str) -> list[str]:
+        """What bake is told of this engine's networks and the machine's proxies; a file of it in `folder`."""
+        # buildx 0.13 has no --set for the network, and bake's own files none either: compose files do.
+        build = {"context": ".", "dockerfile": "docker/Dockerfile", "network": network}
+        service = folder / "network.yaml"
+        service.write_text(json.dumps({"services": {target: {"build": build}}}))
+        options = ["--file", str(service)]
+        if network == "host" and "--allow" in self.docker("buildx", "bake", "--help").stdout:
+            options += ["--allow", "network.host"]  # which later ones ask for
+        return [*options, *(f"--set=*.args.{name}={value}" for name, value in _proxies().items())]
 
 
 def _end(text: str, lines: int = 60) -> str:
