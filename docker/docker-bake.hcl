@@ -5,20 +5,30 @@
 variable "NAME" { default = "npu-assay" }
 # runtime, or dev: with ccache and GoogleTest.
 variable "IMAGE" { default = "runtime" }
-# The commit of npu-assay, for the label.
+# The commit of npu-assay, for the label and for what the image says of itself.
 variable "REVISION" { default = "" }
 # What images without the vendor's are made from; give it with its digest: debian:bookworm-slim@sha256:...
 # Where there is no network, one of the targets machine-*.
 variable "BASE" { default = "debian:bookworm-slim" }
 # The vendor's images, or a mirror of them, and the digest of the one that you trust (sha256:...): they are published
-# without, and a build that is given none stops.
+# without, and a build that is given none stops, unless the lock has one.
 variable "CANN_REPOSITORY" { default = "quay.io/ascend/cann" }
 variable "CANN_DIGEST" { default = "" }
+# Without a digest it is a stage of the Dockerfile, which says what is missing.
+function "vendor_image" {
+  params = [tag, digest]
+  result = can(regex("^sha256:[0-9a-f]{64}$", digest)) ? "${CANN_REPOSITORY}:${tag}@${digest}" : "no-vendor-image"
+}
 # A folder with the vendor's packages; without one they are downloaded. ACCEPT_LICENCE=yes accepts the vendor's licence.
 variable "RUN_PACKAGES" { default = "" }
 variable "ACCEPT_LICENCE" { default = "" }
 # The chip, where vllm-ascend is compiled.
 variable "SOC_VERSION" { default = "ascend910b1" }
+# The image's own vllm-ascend: a folder, or git+URL@REF; and a folder with patches for it, or for the lock's own.
+variable "VLLM_ASCEND" { default = "" }
+variable "PATCHES" { default = "" }
+# So that no such image takes the place of one with the lock's own.
+variable "OWN" { default = VLLM_ASCEND == "" && PATCHES == "" ? "" : "-own" }
 # A folder that `npu-assay env fetch` filled: no index is asked for packages.
 variable "FETCHED" { default = "" }
 # pip's index where that is not its own, a file of pip's configuration, one of apt's sources, and one of certificates: all
@@ -40,10 +50,15 @@ target "_common" {
   contexts = merge(
     FETCHED == "" ? {} : { fetched = FETCHED },
     RUN_PACKAGES == "" ? {} : { run-packages = RUN_PACKAGES },
+    VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? {} : { own-vllm-ascend = VLLM_ASCEND },
+    PATCHES == "" ? {} : { patches = PATCHES },
   )
   args = {
     IMAGE               = IMAGE
+    REVISION            = REVISION
     FETCHED             = FETCHED == "" ? "" : "yes"
+    VLLM_ASCEND         = VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? VLLM_ASCEND : "folder"
+    PATCHES             = PATCHES == "" ? "" : "yes"
     PIP_INDEX_URL       = PIP_INDEX_URL == "" ? null : PIP_INDEX_URL
     PIP_EXTRA_INDEX_URL = PIP_EXTRA_INDEX_URL == "" ? null : PIP_EXTRA_INDEX_URL
     PIP_CERT            = CA_CERTIFICATES == "" ? null : "/run/secrets/ca-certificates"
@@ -53,6 +68,7 @@ target "_common" {
   labels = {
     "org.opencontainers.image.licenses" = "Apache-2.0"
     "org.opencontainers.image.revision" = REVISION
+    "npu-assay.vllm-ascend"             = OWN == "" ? "the lock's" : "the image's own"
   }
 }
 
@@ -93,16 +109,18 @@ group "emulated" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for x86_64 is unverified; record the file that you trust: npu-assay env lock cann851-vllm018 --record FILE
+# Before it can be built: the vendor's image 8.5.1-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann851-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann851-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann851-vllm018"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:8.5.1-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("8.5.1-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -118,16 +136,18 @@ target "cann851-vllm018-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann851-vllm018 --record FILE
+# Before it can be built: the vendor's image 8.5.1-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann851-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann851-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann851-vllm018"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:8.5.1-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("8.5.1-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -149,7 +169,7 @@ target "cann851-vllm018-image-aarch64" {
 target "cann851-vllm018-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann851-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann851-vllm018"
     CANN           = "run-packages"
@@ -178,7 +198,7 @@ target "cann851-vllm018-run-packages-x86_64" {
 target "cann851-vllm018-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann851-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann851-vllm018"
     CANN           = "run-packages"
@@ -203,7 +223,7 @@ target "cann851-vllm018-run-packages-aarch64" {
 target "cann900-vllm018-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018"
     CANN   = "emulated"
@@ -225,7 +245,7 @@ target "cann900-vllm018-emulated-x86_64" {
 target "cann900-vllm018-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018"
     CANN   = "emulated"
@@ -244,16 +264,18 @@ target "cann900-vllm018-emulated-aarch64" {
   }
 }
 
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -269,16 +291,18 @@ target "cann900-vllm018-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann900-vllm018 --record FILE
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -299,7 +323,7 @@ target "cann900-vllm018-image-aarch64" {
 target "cann900-vllm018-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018"
     CANN           = "run-packages"
@@ -328,7 +352,7 @@ target "cann900-vllm018-run-packages-x86_64" {
 target "cann900-vllm018-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018"
     CANN           = "run-packages"
@@ -353,7 +377,7 @@ target "cann900-vllm018-run-packages-aarch64" {
 target "cann900-vllm018-torch210-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018-torch210"
     CANN   = "emulated"
@@ -377,7 +401,7 @@ target "cann900-vllm018-torch210-emulated-x86_64" {
 target "cann900-vllm018-torch210-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018-torch210"
     CANN   = "emulated"
@@ -399,16 +423,18 @@ target "cann900-vllm018-torch210-emulated-aarch64" {
 }
 
 # Before it can be built: lmcache-ascend: it is compiled from https://github.com/LMCache/LMCache-Ascend at 79fc599dd2e3220de6cf8dd0d2b893549ed9d158, which this release does for vllm-ascend alone; build it in a venv of your own and compare that: npu-assay env check cann900-vllm018-torch210 --device npu --venv DIR
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-torch210-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018-torch210"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -427,16 +453,18 @@ target "cann900-vllm018-torch210-image-x86_64" {
 }
 
 # Before it can be built: lmcache-ascend: it is compiled from https://github.com/LMCache/LMCache-Ascend at 79fc599dd2e3220de6cf8dd0d2b893549ed9d158, which this release does for vllm-ascend alone; build it in a venv of your own and compare that: npu-assay env check cann900-vllm018-torch210 --device npu --venv DIR
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-torch210-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018-torch210"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -461,7 +489,7 @@ target "cann900-vllm018-torch210-image-aarch64" {
 target "cann900-vllm018-torch210-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018-torch210"
     CANN           = "run-packages"
@@ -493,7 +521,7 @@ target "cann900-vllm018-torch210-run-packages-x86_64" {
 target "cann900-vllm018-torch210-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018-torch210"
     CANN           = "run-packages"
@@ -521,7 +549,7 @@ target "cann900-vllm018-torch210-run-packages-aarch64" {
 target "cann900-vllm0221-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm0221"
     CANN   = "emulated"
@@ -541,7 +569,7 @@ target "cann900-vllm0221-emulated-x86_64" {
 target "cann900-vllm0221-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm0221"
     CANN   = "emulated"
@@ -558,16 +586,18 @@ target "cann900-vllm0221-emulated-aarch64" {
   }
 }
 
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm0221-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
-    LOCK       = "cann900-vllm0221"
-    CANN       = "image"
-    DEVICE     = "npu"
-    CHIP       = "910b"
-    CANN_IMAGE = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    LOCK        = "cann900-vllm0221"
+    CANN        = "image"
+    DEVICE      = "npu"
+    CHIP        = "910b"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
   }
   labels = {
     "org.opencontainers.image.title"       = "npu-assay cann900-vllm0221-image-x86_64"
@@ -580,16 +610,18 @@ target "cann900-vllm0221-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann900-vllm0221 --record FILE
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm0221-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
-    LOCK       = "cann900-vllm0221"
-    CANN       = "image"
-    DEVICE     = "npu"
-    CHIP       = "910b"
-    CANN_IMAGE = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    LOCK        = "cann900-vllm0221"
+    CANN        = "image"
+    DEVICE      = "npu"
+    CHIP        = "910b"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
   }
   labels = {
     "org.opencontainers.image.title"       = "npu-assay cann900-vllm0221-image-aarch64"
@@ -607,7 +639,7 @@ target "cann900-vllm0221-image-aarch64" {
 target "cann900-vllm0221-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm0221"
     CANN           = "run-packages"
@@ -633,7 +665,7 @@ target "cann900-vllm0221-run-packages-x86_64" {
 target "cann900-vllm0221-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm0221"
     CANN           = "run-packages"

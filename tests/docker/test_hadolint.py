@@ -1,9 +1,14 @@
-"""hadolint finds nothing in the Dockerfile."""
+"""hadolint finds nothing in any Dockerfile, nor shellcheck, which it has built in, in what they RUN.
+
+What the images start, docker/entrypoint and docker/missing, shellcheck reads with all other scripts
+(tests/test_checks.py).
+"""
 
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from dockerfile_parts import DOCKERFILE
 
 from npu_assay.project import ROOT
@@ -13,14 +18,45 @@ HADOLINT = Path(sys.executable).with_name("hadolint")
 
 def hadolint(path: Path) -> subprocess.CompletedProcess[str]:
     """Check a Dockerfile with the project's settings."""
-    return subprocess.run(
-        [HADOLINT, "--no-color", path], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    command = [HADOLINT, "--config", ROOT / ".hadolint.yaml", "--no-color", path]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_the_dockerfile_is_clean(tmp_path: Path) -> None:
-    assert (hadolint(DOCKERFILE).stdout, hadolint(DOCKERFILE).returncode) == ("", 0)
-    bad = tmp_path / "Dockerfile"
-    bad.write_text(DOCKERFILE.read_text().replace('CMD ["--help"]', "CMD --help"))
-    assert "DL3025" in hadolint(bad).stdout
-    assert hadolint(bad).returncode == 1
+def dockerfiles() -> list[Path]:
+    """All of the checkout, whatever they are called after the word."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    named = [ROOT / name for name in listed if "dockerfile" in Path(name).name.lower()]
+    return [path for path in named if path.is_file() and path.suffix not in (".dockerignore", ".py")]
+
+
+def test_every_dockerfile_is_clean() -> None:
+    assert DOCKERFILE in dockerfiles()
+    for path in dockerfiles():
+        assert (hadolint(path).stdout, hadolint(path).returncode) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "rule"),
+    [
+        ("--no-install-recommends ", "", "DL3015"),
+        ("# hadolint ignore=DL3008\n", "", "DL3008"),
+        ('"$LOCK"', "$LOCK", "SC2086"),
+        ("COPY ci ", "ADD ci ", "DL3020"),
+        ("FROM scratch AS fetched", "FROM debian:latest AS fetched", "DL3007"),
+    ],
+)
+def test_a_fault_is_found(good: str, bad: str, rule: str, tmp_path: Path) -> None:
+    assert good in DOCKERFILE.read_text()
+    changed = tmp_path / "Dockerfile"
+    changed.write_text(DOCKERFILE.read_text())
+    assert hadolint(changed).returncode == 0
+    changed.write_text(DOCKERFILE.read_text().replace(good, bad))
+    found = hadolint(changed)
+    assert rule in found.stdout
+    assert found.returncode == 1

@@ -1,13 +1,13 @@
 """`npu-assay docker`: commands that give a container what it needs of this host."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import click
 
+from npu_assay.becoming import become
 from npu_assay.commands.device_option import device_option
 from npu_assay.device.container import in_container
 from npu_assay.device.host import join
@@ -20,6 +20,7 @@ from npu_assay.docker.compose import compose_file
 from npu_assay.docker.dies import choose_dies
 from npu_assay.docker.folders import leads_out, make_folders
 from npu_assay.docker.host_files import read_host_files
+from npu_assay.docker.identity import identify
 from npu_assay.docker.making import SHM_SIZE, HostDies, Wish, recipe_of
 from npu_assay.docker.recipe import ContainerRecipe
 from npu_assay.docker.services import folders_of, services_of
@@ -104,7 +105,7 @@ def run_command(
     if run_it:
         _require(recipe)
         make_folders(recipe.folders, wish.locks)
-        _become(words_of(recipe, tty=tty))
+        become(words_of(recipe, tty=tty), os.environ, "install docker, or leave out --exec")
     if explain:
         click.echo(explained(recipe, tty=tty))
     else:
@@ -139,6 +140,9 @@ def _wish(image: str, given: dict[str, Any]) -> Wish:
         raise UsageError(f"{image}: no such option, and no image; options stand before the image")
     model: Path | None = given["model"]
     cache: Path | None = given["cache"]
+    identity = identify(image)
+    if identity.digest is None:
+        click.echo(f"npu-assay: {image}: its digest is not known, nor given: {identity.why}", err=True)
     return Wish(
         image=image,
         arguments=given["arguments"],
@@ -150,6 +154,7 @@ def _wish(image: str, given: dict[str, Any]) -> Wish:
         group_id=os.getgid(),
         shm_size=given["shm_size"],
         network=given["network"],
+        digest=identity.digest,
     )
 
 
@@ -184,15 +189,3 @@ def _require(*recipes: ContainerRecipe) -> None:
         click.echo(f"npu-assay: {line}", err=True)
     if missing:
         raise AssayError(missing[-1])
-
-
-def _become(words: list[str]) -> NoReturn:
-    """So that signals and the exit code are the container's own."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    try:
-        os.execvp(words[0], words)
-    except OSError as error:
-        raise UsageError(
-            f"{words[0]}: can't be run ({error.strerror}); install docker, or leave out --exec"
-        ) from error
