@@ -20,14 +20,14 @@ from npu_assay.cache import cache_root
 @pytest.fixture(scope="session")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A daemon of the tests' own, whose images and build cache the next run finds again."""
-    if reason := missing():
-        # Where somebody is waiting for it, what can't be tested is a failure.
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
     config = tmp_path_factory.mktemp("docker-config")
     client = find_client(config) or "docker"
     if host := os.environ.get("NPU_ASSAY_TEST_DOCKER_HOST"):
         yield Engine(host, client, config)
         return
+    if reason := missing():
+        # Where somebody is waiting for it, what can't be tested is a failure.
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
     with own_daemon.running(cache_root() / "tests-docker") as host:
         yield Engine(host, client, config)
 
