@@ -8,22 +8,35 @@ variable "IMAGE" { default = "runtime" }
 # The commit of npu-assay, for the label.
 variable "REVISION" { default = "" }
 # What images without the vendor's are made from; give it with its digest: debian:bookworm-slim@sha256:...
+# Where there is no network, one of the targets machine-*.
 variable "BASE" { default = "debian:bookworm-slim" }
 # The vendor's images, or a mirror of them, and the digest of the one that you trust (sha256:...): they are published
-# without, and a build that is given none stops.
+# without, and a build that is given none stops, unless the lock has one.
 variable "CANN_REPOSITORY" { default = "quay.io/ascend/cann" }
 variable "CANN_DIGEST" { default = "" }
+# Without a digest it is a stage of the Dockerfile, which says what is missing.
+function "vendor_image" {
+  params = [tag, digest]
+  result = can(regex("^sha256:[0-9a-f]{64}$", digest)) ? "${CANN_REPOSITORY}:${tag}@${digest}" : "no-vendor-image"
+}
 # A folder with the vendor's packages; without one they are downloaded. ACCEPT_LICENCE=yes accepts the vendor's licence.
 variable "RUN_PACKAGES" { default = "" }
 variable "ACCEPT_LICENCE" { default = "" }
 # The chip, where vllm-ascend is compiled.
 variable "SOC_VERSION" { default = "ascend910b1" }
-# A folder that `npu-assay env fetch` filled: nothing else is asked for packages.
+# The image's own vllm-ascend: a folder, or git+URL@REF; and a folder with patches for it, or for the lock's own.
+variable "VLLM_ASCEND" { default = "" }
+variable "PATCHES" { default = "" }
+# So that no such image takes the place of one with the lock's own.
+variable "OWN" { default = VLLM_ASCEND == "" && PATCHES == "" ? "" : "-own" }
+# A folder that `npu-assay env fetch` filled: no index is asked for packages.
 variable "FETCHED" { default = "" }
-# pip's index where that is not its own, a file of pip's configuration, and one of certificates: both files are secrets.
+# pip's index where that is not its own, a file of pip's configuration, one of apt's sources, and one of certificates: all
+# files are secrets.
 variable "PIP_INDEX_URL" { default = "" }
 variable "PIP_EXTRA_INDEX_URL" { default = "" }
 variable "PIP_CONF" { default = "" }
+variable "APT_SOURCES" { default = "" }
 variable "CA_CERTIFICATES" { default = "" }
 
 target "_common" {
@@ -31,15 +44,20 @@ target "_common" {
   target     = "image"
   secret = concat(
     PIP_CONF == "" ? [] : ["id=pip-conf,src=${PIP_CONF}"],
+    APT_SOURCES == "" ? [] : ["id=apt-sources,src=${APT_SOURCES}"],
     CA_CERTIFICATES == "" ? [] : ["id=ca-certificates,src=${CA_CERTIFICATES}"],
   )
   contexts = merge(
     FETCHED == "" ? {} : { fetched = FETCHED },
     RUN_PACKAGES == "" ? {} : { run-packages = RUN_PACKAGES },
+    VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? {} : { own-vllm-ascend = VLLM_ASCEND },
+    PATCHES == "" ? {} : { patches = PATCHES },
   )
   args = {
     IMAGE               = IMAGE
     FETCHED             = FETCHED == "" ? "" : "yes"
+    VLLM_ASCEND         = VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? VLLM_ASCEND : "folder"
+    PATCHES             = PATCHES == "" ? "" : "yes"
     PIP_INDEX_URL       = PIP_INDEX_URL == "" ? null : PIP_INDEX_URL
     PIP_EXTRA_INDEX_URL = PIP_EXTRA_INDEX_URL == "" ? null : PIP_EXTRA_INDEX_URL
     PIP_CERT            = CA_CERTIFICATES == "" ? null : "/run/secrets/ca-certificates"
@@ -49,7 +67,27 @@ target "_common" {
   labels = {
     "org.opencontainers.image.licenses" = "Apache-2.0"
     "org.opencontainers.image.revision" = REVISION
+    "npu-assay.vllm-ascend"             = OWN == "" ? "the lock's" : "the image's own"
   }
+}
+
+# Debian's packages alone (with IMAGE=dev, its too): the BASE of builds where there is no network.
+target "_machine" {
+  inherits = ["_common"]
+  target   = "machine-${IMAGE}"
+  args     = { BASE = BASE }
+}
+
+target "machine-x86_64" {
+  inherits  = ["_machine"]
+  platforms = ["linux/amd64"]
+  tags      = ["${NAME}:machine-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+}
+
+target "machine-aarch64" {
+  inherits  = ["_machine"]
+  platforms = ["linux/arm64"]
+  tags      = ["${NAME}:machine-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
 }
 
 group "default" {
@@ -70,16 +108,18 @@ group "emulated" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for x86_64 is unverified; record the file that you trust: npu-assay env lock cann851-vllm018 --record FILE
+# Before it can be built: the vendor's image 8.5.1-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann851-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann851-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann851-vllm018"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:8.5.1-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("8.5.1-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -95,16 +135,18 @@ target "cann851-vllm018-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann851-vllm018 --record FILE
+# Before it can be built: the vendor's image 8.5.1-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann851-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann851-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann851-vllm018"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:8.5.1-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("8.5.1-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -126,7 +168,7 @@ target "cann851-vllm018-image-aarch64" {
 target "cann851-vllm018-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann851-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann851-vllm018"
     CANN           = "run-packages"
@@ -155,7 +197,7 @@ target "cann851-vllm018-run-packages-x86_64" {
 target "cann851-vllm018-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann851-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann851-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann851-vllm018"
     CANN           = "run-packages"
@@ -180,7 +222,7 @@ target "cann851-vllm018-run-packages-aarch64" {
 target "cann900-vllm018-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018"
     CANN   = "emulated"
@@ -202,7 +244,7 @@ target "cann900-vllm018-emulated-x86_64" {
 target "cann900-vllm018-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018"
     CANN   = "emulated"
@@ -221,16 +263,18 @@ target "cann900-vllm018-emulated-aarch64" {
   }
 }
 
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -246,16 +290,18 @@ target "cann900-vllm018-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann900-vllm018 --record FILE
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -276,7 +322,7 @@ target "cann900-vllm018-image-aarch64" {
 target "cann900-vllm018-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018"
     CANN           = "run-packages"
@@ -305,7 +351,7 @@ target "cann900-vllm018-run-packages-x86_64" {
 target "cann900-vllm018-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018"
     CANN           = "run-packages"
@@ -330,7 +376,7 @@ target "cann900-vllm018-run-packages-aarch64" {
 target "cann900-vllm018-torch210-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018-torch210"
     CANN   = "emulated"
@@ -354,7 +400,7 @@ target "cann900-vllm018-torch210-emulated-x86_64" {
 target "cann900-vllm018-torch210-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm018-torch210"
     CANN   = "emulated"
@@ -376,16 +422,18 @@ target "cann900-vllm018-torch210-emulated-aarch64" {
 }
 
 # Before it can be built: lmcache-ascend: it is compiled from https://github.com/LMCache/LMCache-Ascend at 79fc599dd2e3220de6cf8dd0d2b893549ed9d158, which this release does for vllm-ascend alone; build it in a venv of your own and compare that: npu-assay env check cann900-vllm018-torch210 --device npu --venv DIR
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-torch210-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018-torch210"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -404,16 +452,18 @@ target "cann900-vllm018-torch210-image-x86_64" {
 }
 
 # Before it can be built: lmcache-ascend: it is compiled from https://github.com/LMCache/LMCache-Ascend at 79fc599dd2e3220de6cf8dd0d2b893549ed9d158, which this release does for vllm-ascend alone; build it in a venv of your own and compare that: npu-assay env check cann900-vllm018-torch210 --device npu --venv DIR
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm018-torch210-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK        = "cann900-vllm018-torch210"
     CANN        = "image"
     DEVICE      = "npu"
     CHIP        = "910b"
-    CANN_IMAGE  = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
     SOC_VERSION = SOC_VERSION
   }
   labels = {
@@ -438,7 +488,7 @@ target "cann900-vllm018-torch210-image-aarch64" {
 target "cann900-vllm018-torch210-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018-torch210"
     CANN           = "run-packages"
@@ -470,7 +520,7 @@ target "cann900-vllm018-torch210-run-packages-x86_64" {
 target "cann900-vllm018-torch210-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm018-torch210-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm018-torch210"
     CANN           = "run-packages"
@@ -498,7 +548,7 @@ target "cann900-vllm018-torch210-run-packages-aarch64" {
 target "cann900-vllm0221-emulated-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-emulated-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm0221"
     CANN   = "emulated"
@@ -518,7 +568,7 @@ target "cann900-vllm0221-emulated-x86_64" {
 target "cann900-vllm0221-emulated-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-emulated-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK   = "cann900-vllm0221"
     CANN   = "emulated"
@@ -535,16 +585,18 @@ target "cann900-vllm0221-emulated-aarch64" {
   }
 }
 
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm0221-image-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-image-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
-    LOCK       = "cann900-vllm0221"
-    CANN       = "image"
-    DEVICE     = "npu"
-    CHIP       = "910b"
-    CANN_IMAGE = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    LOCK        = "cann900-vllm0221"
+    CANN        = "image"
+    DEVICE      = "npu"
+    CHIP        = "910b"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
   }
   labels = {
     "org.opencontainers.image.title"       = "npu-assay cann900-vllm0221-image-x86_64"
@@ -557,16 +609,18 @@ target "cann900-vllm0221-image-x86_64" {
 }
 
 # Before it can be built: triton-ascend: its sha256 for aarch64 is unverified; record the file that you trust: npu-assay env lock cann900-vllm0221 --record FILE
+# Before it can be built: the vendor's image 9.0.0-910b-ubuntu22.04-py3.11: no recorded digest; give one as CANN_DIGEST
 target "cann900-vllm0221-image-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-image-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
-    LOCK       = "cann900-vllm0221"
-    CANN       = "image"
-    DEVICE     = "npu"
-    CHIP       = "910b"
-    CANN_IMAGE = "${CANN_REPOSITORY}:9.0.0-910b-ubuntu22.04-py3.11@${CANN_DIGEST}"
+    LOCK        = "cann900-vllm0221"
+    CANN        = "image"
+    DEVICE      = "npu"
+    CHIP        = "910b"
+    CANN_DIGEST = CANN_DIGEST
+    CANN_IMAGE  = vendor_image("9.0.0-910b-ubuntu22.04-py3.11", CANN_DIGEST)
   }
   labels = {
     "org.opencontainers.image.title"       = "npu-assay cann900-vllm0221-image-aarch64"
@@ -584,7 +638,7 @@ target "cann900-vllm0221-image-aarch64" {
 target "cann900-vllm0221-run-packages-x86_64" {
   inherits  = ["_common"]
   platforms = ["linux/amd64"]
-  tags      = ["${NAME}:cann900-vllm0221-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-run-packages-x86_64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm0221"
     CANN           = "run-packages"
@@ -610,7 +664,7 @@ target "cann900-vllm0221-run-packages-x86_64" {
 target "cann900-vllm0221-run-packages-aarch64" {
   inherits  = ["_common"]
   platforms = ["linux/arm64"]
-  tags      = ["${NAME}:cann900-vllm0221-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}"]
+  tags      = ["${NAME}:cann900-vllm0221-run-packages-aarch64${IMAGE == "runtime" ? "" : "-${IMAGE}"}${OWN}"]
   args = {
     LOCK           = "cann900-vllm0221"
     CANN           = "run-packages"

@@ -1,11 +1,13 @@
 """Fixtures that more than one room's tests use."""
 
+import hashlib
 import os
 import platform
 import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import hypothesis
@@ -13,10 +15,12 @@ import pytest
 from xdist_groups import pytest_collection_modifyitems  # noqa: F401
 
 from npu_assay.cache import folder_lock
+from npu_assay.digest import sha256_of
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.fetch import fetch
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
+from npu_assay.project import REQUIREMENTS
 
 # Under nohup, and in the background of a script, processes start with signals ignored: what the tests start
 # would inherit that, and the tests of signals send them.
@@ -48,9 +52,9 @@ class _Echo:
 def _installed(name: str) -> Environment:
     """Install the emulated environment of that lock, in the cache that ./assay run uses.
 
-    Where the default one is not there yet it is fetched and then installed without network: so every cold run
-    of the tests proves `env fetch` and `env install --from`. Under xdist one worker installs while the others
-    wait; tests of an environment that few need are a group, so that only one worker needs it.
+    Where the default one is not there yet it is installed without network, from what was fetched: so every
+    cold run of the tests proves `env fetch` and `env install --from`. Under xdist one worker installs while
+    the others wait; tests of an environment that few need are a group, so that only one worker needs it.
     """
     environment = Environment.of(load_lock(name))
     with folder_lock(environment.cache / f"tests-{name}"):
@@ -61,15 +65,30 @@ def _installed(name: str) -> Environment:
 
 
 def _install_offline(environment: Environment) -> None:
-    folder = environment.cache / "tests-fetched"
-    try:
-        fetch(environment.variant, folder, platform.machine(), _Echo().note)
-        command = [sys.executable, "-m", "npu_assay", "env", "install", environment.name]
-        command += ["--device", "emulated", "--from", str(folder)]
-        subprocess.run([*_without_network(), *command], env=os.environ | _UNUSABLE, check=True)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    command = [sys.executable, "-m", "npu_assay", "env", "install", environment.name]
+    command += ["--device", "emulated", "--from", str(_fetched(environment))]
+    subprocess.run([*_without_network(), *command], env=os.environ | _UNUSABLE, check=True)
 
+
+def _fetched(environment: Environment) -> Path:
+    """Fetch that environment for this machine, into a folder of the cache for just this content.
+
+    Folders of other contents go when nobody has used them for a day: another checkout's tests may be at it.
+    """
+    machine = platform.machine()
+    content = f"{environment.lock.sha256} {sha256_of(REQUIREMENTS)} {machine}"
+    kept = environment.cache / "tests-fetched"
+    folder = kept / hashlib.sha256(content.encode()).hexdigest()[:16]
+    with folder_lock(kept):
+        fetch(environment.variant, folder, machine, _Echo().note)
+        os.utime(folder)
+        for other in kept.iterdir():
+            if other.stat().st_mtime < folder.stat().st_mtime - _DAY:
+                shutil.rmtree(other)
+    return folder
+
+
+_DAY = 24 * 60 * 60
 
 #: Port 9 of the loopback interface: nobody answers.
 _UNUSABLE = {
@@ -94,6 +113,12 @@ def _without_network() -> list[str]:
 def environment() -> Environment:
     """The default environment, cann900-vllm018, with its emulator."""
     return _installed(DEFAULT_ENVIRONMENT)
+
+
+@pytest.fixture(scope="session")
+def fetched() -> Path:
+    """A folder with all that the default environment, and the launcher, are installed from."""
+    return _fetched(Environment.of(load_lock(DEFAULT_ENVIRONMENT)))
 
 
 @pytest.fixture(scope="session")

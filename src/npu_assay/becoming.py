@@ -9,8 +9,11 @@ from typing import NoReturn
 from npu_assay.errors import UsageError
 
 
-def become(command: Sequence[str], variables: Mapping[str, str]) -> NoReturn:
-    """Run `command`, found on the PATH of these variables. Raises UsageError when it can't be run."""
+def become(command: Sequence[str], variables: Mapping[str, str], advice: str = "") -> NoReturn:
+    """Run `command`, found on the PATH of these variables.
+
+    Raises UsageError, with the advice, when it can't be run.
+    """
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and an exec would hand down
         signal.signal(number, signal.SIG_DFL)
     sys.stdout.flush()
@@ -18,4 +21,5 @@ def become(command: Sequence[str], variables: Mapping[str, str]) -> NoReturn:
     try:
         os.execvpe(command[0], list(command), variables)
     except OSError as error:
-        raise UsageError(f"{command[0]}: can't be run ({error.strerror})") from error
+        next_step = f"; {advice}" if advice else ""
+        raise UsageError(f"{command[0]}: can't be run ({error.strerror}){next_step}") from error

@@ -4,6 +4,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
+#: What the launcher installs of other people's, with hashes.
+REQUIREMENTS = ROOT / "requirements.txt"
+
 ENVIRONMENTS = ROOT / "ci" / "environments"
 PIPELINES = ROOT / "ci" / "pipelines"
 CLAIMS = ROOT / "ci" / "claims"

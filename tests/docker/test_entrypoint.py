@@ -5,10 +5,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from dockerfile_parts import DOCKERFILE, stages
 
 from npu_assay.cli import COMMANDS
+from npu_assay.docker.host_files import read_host_files
+from npu_assay.docker.places import CACHE, CHIP_VARIABLE, RUNS, WORK, WRITTEN
 from npu_assay.project import ROOT
 
+ENTRYPOINT = ROOT / "docker" / "entrypoint"
 MISSING = ROOT / "docker" / "missing"
 
 NEEDS = """\
@@ -82,6 +86,70 @@ def test_a_950_wants_other_things(tmp_path: Path) -> None:
     plant(tmp_path, ("usr/local/Ascend/driver/version.info",))
     assert missing(tmp_path, "950") == []
     assert len(missing(tmp_path, "910b")) == 2
+
+
+def unlike_places(dockerfile: Path, entrypoint: Path) -> list[str]:
+    """What of the folders and the variable that recipes speak of, the image has otherwise."""
+    (*_, image) = stages(dockerfile).values()
+    launcher = " ".join(stages(dockerfile)["launcher"].instructions)
+    (made,) = re.findall(r"mkdir -p ((?:cache/\w+ )+)(\S+?);", launcher)
+    script = entrypoint.read_text()
+    (runs,) = re.findall(r"^runs=(\S+)$", script, re.MULTILINE)
+    (called,) = re.findall(r'docker/missing" "\$\{(\w+)-\}"', script)
+    pairs = {
+        "the cache": (f"NPU_ASSAY_CACHE={CACHE}" in launcher, True),
+        "what is written to of it": ({f"cache/{name}" for name in WRITTEN}, {*made[0].split()}),
+        "the folder of archives": (RUNS, made[1]),
+        "the entry point's folder of archives": (RUNS, runs),
+        "the working folder": ([f"WORKDIR {WORK}"], [one for one in image.instructions if "WORKDIR" in one]),
+        "the chip's variable": (any(f"{CHIP_VARIABLE}=${{CHIP}}" in one for one in image.instructions), True),
+        "the entry point's chip": (CHIP_VARIABLE, called),
+    }
+    return [what for what, (ours, theirs) in pairs.items() if ours != theirs]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "unlike"),
+    [
+        ("NPU_ASSAY_CACHE=/opt/npu-assay/cache", "NPU_ASSAY_CACHE=/cache", ["the cache"]),
+        ("mkdir -p cache/builds ", "mkdir -p ", ["what is written to of it"]),
+        (" /npu-assay/runs; ", " /npu-assay/archives; ", ["the folder of archives"]),
+        ("runs=/npu-assay/runs", "runs=/archives", ["the entry point's folder of archives"]),
+        ("WORKDIR /npu-assay\nENTRYPOINT", "WORKDIR /work\nENTRYPOINT", ["the working folder"]),
+        ("NPU_ASSAY_CHIP=${CHIP}", "CHIP=${CHIP}", ["the chip's variable"]),
+        ("${NPU_ASSAY_CHIP-}", "${CHIP-}", ["the entry point's chip"]),
+    ],
+)
+def test_image_entry_point_and_recipes_mean_the_same_places(
+    old: str, new: str, unlike: list[str], tmp_path: Path
+) -> None:
+    assert unlike_places(DOCKERFILE, ENTRYPOINT) == []
+    files = []
+    for file in (DOCKERFILE, ENTRYPOINT):
+        files.append(tmp_path / file.name)
+        files[-1].write_text(file.read_text().replace(old, new))
+    assert unlike_places(*files) == unlike
+
+
+@pytest.mark.parametrize(
+    ("info", "driver"),
+    [
+        ("Driver_Install_Path_Param=/opt/Ascend\n", "opt/Ascend/driver"),
+        ("UserName=me\ndriver_install_path_param = /opt/Ascend/ \r\nlast=one\n", "opt/Ascend/driver"),
+        ("Driver_Install_Status=complete\n", "usr/local/Ascend/driver"),
+        (None, "usr/local/Ascend/driver"),
+    ],
+)
+def test_the_driver_is_where_the_host_says(info: str | None, driver: str, tmp_path: Path) -> None:
+    plant(tmp_path, (*(name for name in A2 if "driver" not in name), f"{driver}/lib64/a"))
+    if info is not None:
+        plant(tmp_path, ("etc/ascend_install.info",))
+        (tmp_path / "etc/ascend_install.info").write_text(info)
+    assert read_host_files(tmp_path).driver == f"/{driver}", "what a recipe mounts"
+    assert missing(tmp_path, "910b") == []
+    (tmp_path / driver / "lib64").rename(tmp_path / "elsewhere")
+    (said,) = missing(tmp_path, "910b")
+    assert said.endswith(f"docker run needs -v /{driver}/lib64:/{driver}/lib64:ro")
 
 
 def test_the_entry_point_knows_every_command() -> None:

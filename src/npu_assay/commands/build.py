@@ -8,7 +8,7 @@ import click
 from npu_assay.cache import cache_root, facts_of
 from npu_assay.commands.device_option import device_option, variant_kind
 from npu_assay.commands.progress import EchoProgress
-from npu_assay.commands.source_options import source_options
+from npu_assay.commands.source_options import source_options, source_options_given
 from npu_assay.environment.ascend_build.build import build as make_build
 from npu_assay.environment.ascend_build.build import logs_of, native_differences
 from npu_assay.environment.ascend_build.request import (
@@ -21,9 +21,12 @@ from npu_assay.environment.ascend_build.request import (
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.install import install
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
+from npu_assay.environment.steps import steps_of_a_build
 from npu_assay.errors import InconclusiveError, UsageError
 from npu_assay.printable import printable
 from npu_assay.source.archived import ArchivedSource, read_listing, read_record
+from npu_assay.source.export import export_to
+from npu_assay.source.location import parse_location
 from npu_assay.source.tree import find_tree
 from npu_assay.wording import some
 
@@ -40,8 +43,20 @@ _NAMES_SHOWN = 3
     metavar="DIR",
     help="Build what the archive of a run names, as its stage `build` does.",
 )
+@click.option(
+    "--export",
+    "exported",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Build nothing: put SOURCE, a folder or from git, into DIR, a new folder that is a SOURCE itself.",
+)
 def build(
-    lock_name: str, wanted: str, source: str | None, patches: tuple[Path, ...], archive: Path | None
+    lock_name: str,
+    wanted: str,
+    source: str | None,
+    patches: tuple[Path, ...],
+    archive: Path | None,
+    exported: Path | None,
 ) -> None:
     """Build a vllm-ascend of one's own for an environment.
 
@@ -50,9 +65,12 @@ def build(
     changes, 4 the environment can't be used.
     """
     progress = EchoProgress()
-    if archive is not None and (source or patches):
-        raise UsageError("--archive names what to build; leave out --vllm-ascend and --patch")
-    request = read_request(source, patches)
+    if archive is not None and (source_options_given() or exported):
+        raise UsageError("--archive names what to build; leave out --vllm-ascend, --patch and --export")
+    if exported is not None:
+        _export(source, patches, exported, progress)
+        return
+    request = read_request(*(None, ()) if archive is not None else (source, patches))
     kind = variant_kind(wanted)
     environment = Environment.of(load_lock(lock_name), kind)
     if archive is not None:
@@ -60,8 +78,19 @@ def build(
         _build_archived(_archived(environment, where), where)
         return
     tree = named_tree(request, environment, progress.note)
-    install(environment, progress)
+    install(environment, progress, steps_of_a_build(environment.variant))
     _build(run_source(request, tree, environment, progress.note))
+
+
+def _export(source: str | None, patches: tuple[Path, ...], folder: Path, progress: EchoProgress) -> None:
+    if source is None or patches:
+        raise UsageError("--export takes --vllm-ascend SOURCE and no --patch: it goes on what is left there")
+    origin = export_to(parse_location(source), folder, cache_root(), progress.note)
+    commit = "" if origin.commit is None else f", commit {origin.commit}{' and changes' * bool(origin.dirty)}"
+    click.echo(f"vllm-ascend: {printable(origin.given)}{commit}")
+    for note in origin.notes:
+        click.echo(f"note: {printable(note)}")
+    click.echo(str(folder))
 
 
 def _build_archived(source: RunSource, where: ArchivedSource) -> None:

@@ -1,13 +1,13 @@
 """`npu-assay docker`: commands that give a container what it needs of this host."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import click
 
+from npu_assay.becoming import become
 from npu_assay.commands.device_option import device_option
 from npu_assay.device.container import in_container
 from npu_assay.device.host import join
@@ -104,7 +104,7 @@ def run_command(
     if run_it:
         _require(recipe)
         make_folders(recipe.folders, wish.locks)
-        _become(words_of(recipe, tty=tty))
+        become(words_of(recipe, tty=tty), os.environ, "install docker, or leave out --exec")
     if explain:
         click.echo(explained(recipe, tty=tty))
     else:
@@ -184,15 +184,3 @@ def _require(*recipes: ContainerRecipe) -> None:
         click.echo(f"npu-assay: {line}", err=True)
     if missing:
         raise AssayError(missing[-1])
-
-
-def _become(words: list[str]) -> NoReturn:
-    """So that signals and the exit code are the container's own."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    try:
-        os.execvp(words[0], words)
-    except OSError as error:
-        raise UsageError(
-            f"{words[0]}: can't be run ({error.strerror}); install docker, or leave out --exec"
-        ) from error

@@ -21,7 +21,11 @@ _HEAD = Path(__file__).with_name("head.hcl")
 
 def render() -> str:
     """The file as it has to be, of the locks as they are."""
-    targets = [*image_targets([load_lock(name) for name in lock_names()])]
+    return rendered([*image_targets([load_lock(name) for name in lock_names()])])
+
+
+def rendered(targets: Sequence[ImageTarget]) -> str:
+    """The file of these targets."""
     return "\n".join([_HEAD.read_text(), *_groups(targets), *map(_target, targets)])
 
 
@@ -40,7 +44,11 @@ def _target(target: ImageTarget) -> str:
     if target.vendor_tag is None:
         quoted["BASE"] = "BASE"
     else:
-        quoted["CANN_IMAGE"] = f'"${{CANN_REPOSITORY}}:{target.vendor_tag}@${{CANN_DIGEST}}"'
+        digest, tag = "CANN_DIGEST", json.dumps(target.vendor_tag)
+        if target.vendor_digest is not None:
+            digest = f'CANN_DIGEST == "" ? {json.dumps(target.vendor_digest)} : CANN_DIGEST'
+        quoted["CANN_DIGEST"] = digest
+        quoted["CANN_IMAGE"] = f"vendor_image({tag}, {digest})"
     if target.cann == "run-packages":
         quoted["ACCEPT_LICENCE"] = "ACCEPT_LICENCE"
     if target.variant.compiles("vllm-ascend", target.architecture):
@@ -50,7 +58,7 @@ def _target(target: ImageTarget) -> str:
         f'target "{target.name}" {{',
         '  inherits  = ["_common"]',
         f"  platforms = [{json.dumps(target.platform)}]",
-        f'  tags      = ["${{NAME}}:{target.name}${{IMAGE == "runtime" ? "" : "-${{IMAGE}}"}}"]',
+        f'  tags      = ["${{NAME}}:{target.name}${{IMAGE == "runtime" ? "" : "-${{IMAGE}}"}}${{OWN}}"]',
         *_table("args", quoted),
         *_table("labels", {json.dumps(name): json.dumps(value) for name, value in target.labels.items()}),
         "}",

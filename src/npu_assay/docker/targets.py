@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from npu_assay.environment.lock import DEVICE_WORD, Architecture, Kind, Lock
+from npu_assay.environment.lock import DEVICE_WORD, UNVERIFIED, Architecture, Kind, Lock
 from npu_assay.environment.obstacles import obstacles
 from npu_assay.environment.run_packages import wanted_packages
 from npu_assay.environment.variant import Variant
@@ -63,13 +63,23 @@ class ImageTarget:
     def vendor_tag(self) -> str | None:
         """The tag of the vendor's image for the lock's CANN; None where the build does not start from it.
 
-        Source: the tags of cann-container-image, `9.0.0-910b-ubuntu22.04-py3.11`. Its repository
-        has no digests, and neither has a lock: whoever builds gives the one that they trust.
+        The lock's own where it has one, else as the tags of cann-container-image are:
+        `9.0.0-910b-ubuntu22.04-py3.11`.
         """
         if self.cann != "image" or self.chip is None:
             return None
-        python = self.variant.lock.python
-        return f"{self.variant.component('cann').version}-{self.chip.lower()}-ubuntu22.04-py{python}"
+        cann = self.variant.component("cann")
+        if cann.image is not None:
+            return cann.image.tag
+        return f"{cann.version}-{self.chip.lower()}-ubuntu22.04-py{self.variant.lock.python}"
+
+    @property
+    def vendor_digest(self) -> str | None:
+        """The digest of that image, where the lock has one; else whoever builds gives theirs."""
+        image = self.variant.component("cann").image
+        if self.cann != "image" or image is None or image.digest == UNVERIFIED:
+            return None
+        return image.digest
 
     @property
     def labels(self) -> dict[str, str]:
@@ -95,6 +105,8 @@ class ImageTarget:
     def obstacles(self) -> list[str]:
         """What somebody has to do before it can be built, a line each."""
         found = obstacles(self.variant, self.architecture)
+        if self.vendor_tag is not None and self.vendor_digest is None:
+            found.append(f"the vendor's image {self.vendor_tag}: no recorded digest; give one as CANN_DIGEST")
         if self.cann == "run-packages":
             wanted = wanted_packages(self.variant, self.architecture)
             found += [

@@ -1,6 +1,7 @@
 """What a variant is made of on an architecture: what pip and git can get, and what a person has to."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from npu_assay.environment.lock import UNVERIFIED, Component
 from npu_assay.environment.requirements import read_pins
@@ -62,10 +63,7 @@ class Artefacts:
 
 def artefacts(variant: Variant, architecture: str) -> Artefacts:
     """The files of a variant. Raises UnusableError for a component without a hash for the architecture."""
-    by_pip = [
-        Artefact(pin.name, pin.version, pin.sha256, is_component=False)
-        for pin in read_pins(variant.lock.requirements_file)
-    ]
+    by_pip = requirement_artefacts(variant.lock.requirements_file)
     by_hand: list[ByHand] = []
     in_git: list[InGit] = []
     for name, component in variant.components.items():
@@ -91,6 +89,13 @@ def artefacts(variant: Variant, architecture: str) -> Artefacts:
                     _artefact(name, component, architecture, component.sha256["sdist"], is_sdist=True)
                 )
     return Artefacts(tuple(by_pip), tuple(by_hand), tuple(in_git))
+
+
+def requirement_artefacts(requirements: Path) -> list[Artefact]:
+    """What a file of hash-locked requirements names. Raises UsageError where it is none."""
+    return [
+        Artefact(pin.name, pin.version, pin.sha256, is_component=False) for pin in read_pins(requirements)
+    ]
 
 
 def _artefact(name: str, component: Component, architecture: str, sha256: str, *, is_sdist: bool) -> Artefact:

@@ -1,5 +1,5 @@
 """Gathering every file of an environment in a folder, with pip, by the user's own settings of pip; and the
-repositories of what is built from git.
+repositories of what is built from git. What the launcher installs goes into a folder of its own inside.
 
 pip finds, downloads and checks the files: index, extra indexes, proxy, certificates and credentials are the
 user's (environment variables and pip's configuration), and only files of the lock's hashes are kept. A file
@@ -20,13 +20,21 @@ from npu_assay.cache import folder_lock, writing
 from npu_assay.digest import sha256_of
 from npu_assay.disk import require_free
 from npu_assay.environment import sdist_metadata
-from npu_assay.environment.artefacts import Artefact, ByHand, InGit, artefacts
-from npu_assay.environment.fetched import LISTING, FetchedFile, read_fetched, write_fetched
+from npu_assay.environment.artefacts import Artefact, ByHand, InGit, artefacts, requirement_artefacts
+from npu_assay.environment.fetched import (
+    LAUNCHER,
+    LISTING,
+    FetchedFile,
+    fits,
+    read_fetched,
+    write_fetched,
+)
 from npu_assay.environment.lock import UNVERIFIED
 from npu_assay.environment.pip import pip_command
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError, UsageError
 from npu_assay.logged import pip_error, run_logged
+from npu_assay.project import REQUIREMENTS
 from npu_assay.source.offline import gather_commit
 
 #: The newest C library that files are taken for: CANN 9.0.0's own images are Ubuntu 22.04.
@@ -40,21 +48,24 @@ class Gathered:
     """What a fetch has left in the folder."""
 
     files: tuple[FetchedFile, ...]
-    """Everything that fetched.json lists, of this variant and of others."""
+    """Everything that fetched.json and the launcher's own list, of this variant and of others."""
     downloaded: int
     """How many of them pip got now."""
     by_hand: tuple[ByHand, ...]
     """What is still to be put there."""
 
 
-def fetch(variant: Variant, folder: Path, architecture: str, report: Report) -> Gathered:
+def fetch(
+    variant: Variant, folder: Path, architecture: str, report: Report, launcher: Path = REQUIREMENTS
+) -> Gathered:
     """Put every file of the variant into `folder`; what is there already is checked and stays.
 
-    Raises UnusableError with pip's own error, or that the disk is too full.
+    `launcher` is the file of what the launcher installs. Raises UnusableError with pip's own error, or that
+    the disk is too full.
     """
     needed = artefacts(variant, architecture)
     with _whole_files_only(folder, report) as scratch:
-        files = _Files(folder)
+        files = _Files(folder, architecture)
         missing = [one for one in needed.by_pip if not files.has(one.sha256, one.name, one.version)]
         if missing:
             # An installed environment is larger than what it was installed from.
@@ -76,9 +87,24 @@ def fetch(variant: Variant, folder: Path, architecture: str, report: Report) -> 
             if not files.has_by_hand(item, variant.component(item.component).version):
                 left.append(item)
         files.write()
+        launchers = _Files(folder / LAUNCHER, architecture)
+        _fetch_launcher(requirement_artefacts(launcher), launchers, variant, scratch, report)
     for source in needed.in_git:
         left += _gather(source, folder, report)
-    return Gathered(tuple(files.rows.values()), files.taken, tuple(left))
+    return Gathered(
+        (*files.rows.values(), *launchers.rows.values()), files.taken + launchers.taken, tuple(left)
+    )
+
+
+def _fetch_launcher(
+    needed: Sequence[Artefact], files: "_Files", variant: Variant, scratch: Path, report: Report
+) -> None:
+    """What the launcher installs, for the Python of the variant, which is npu-assay's own."""
+    if missing := [one for one in needed if not files.has(one.sha256, one.name, one.version)]:
+        report(f"fetching {len(missing)} requirements of npu-assay itself")
+        _download(missing, variant, files.architecture, scratch)
+        files.take(scratch, missing)
+    files.write()
 
 
 def _gather(source: InGit, folder: Path, report: Report) -> list[ByHand]:
@@ -95,9 +121,11 @@ def _gather(source: InGit, folder: Path, report: Report) -> list[ByHand]:
 class _Files:
     """The folder's files, by their hashes, and the rows of fetched.json."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, architecture: str) -> None:
         """Hash what is there; rows of an earlier fetched.json stay where the file is still the same."""
+        folder.mkdir(exist_ok=True)
         self._folder = folder
+        self.architecture = architecture
         self._there = _hashed(folder)
         earlier = read_fetched(folder).files if (folder / LISTING).exists() else ()
         self.rows: dict[str, FetchedFile] = {
@@ -111,8 +139,9 @@ class _Files:
         return sum(row.size for row in self.rows.values()) >> 20
 
     def has(self, wanted: Iterable[str], component: str, version: str) -> bool:
-        """Whether a file with one of these hashes is there; lists it."""
-        sha256 = next((one for one in sorted(wanted) if one in self._there), None)
+        """Whether a file with one of these hashes, for the architecture, is there; lists it."""
+        there = (one for one in sorted(wanted) if one in self._there)
+        sha256 = next((one for one in there if fits(self._there[one].name, self.architecture)), None)
         if sha256 is None:
             return False
         self._list(self._there[sha256], sha256, component, version)

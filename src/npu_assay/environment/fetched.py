@@ -13,6 +13,8 @@ from npu_assay.errors import UnusableError, UsageError
 from npu_assay.strict import Strict, first_problem
 
 LISTING = "fetched.json"
+#: The folder inside of it with what the launcher installs, which has a list of its own.
+LAUNCHER = "launcher"
 
 
 class FetchedFile(Strict):
@@ -32,10 +34,22 @@ class Fetched(Strict):
     schema_version: int = 1
     files: tuple[FetchedFile, ...] = ()
 
-    def of(self, sha256: Iterable[str]) -> FetchedFile | None:
-        """The file that has one of these hashes."""
+    def of(self, sha256: Iterable[str], architecture: str) -> FetchedFile | None:
+        """The file that has one of these hashes, and is for that architecture."""
         wanted = {*sha256}
-        return next((file for file in self.files if file.sha256 in wanted), None)
+        found = (file for file in self.files if file.sha256 in wanted and fits(file.file, architecture))
+        return next(found, None)
+
+
+def fits(file: str, architecture: str) -> bool:
+    """Whether a file of that name is for the architecture: all are but wheels that name others alone.
+
+    A lock has the hashes of a requirement's wheels for every architecture, and doesn't say which is which.
+    """
+    if not file.endswith(".whl"):
+        return True
+    platforms = file.removesuffix(".whl").rpartition("-")[2].split(".")
+    return any(tag == "any" or tag.endswith(f"_{architecture}") for tag in platforms)
 
 
 def read_fetched(folder: Path) -> Fetched:
@@ -66,11 +80,12 @@ def require_fetched(variant: Variant, folder: Path) -> None:
     Sizes are compared here; hashes by pip, when it installs.
     """
     fetched = read_fetched(folder)
-    needed = artefacts(variant, platform.machine())
+    architecture = platform.machine()
+    needed = artefacts(variant, architecture)
     missing = [
         f"{artefact.name} {artefact.version}"
         for artefact in needed.by_pip
-        if not _is_there(folder, fetched.of(artefact.sha256))
+        if not _is_there(folder, fetched.of(artefact.sha256, architecture))
     ]
     if missing:
         raise UnusableError(

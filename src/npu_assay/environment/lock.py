@@ -27,6 +27,7 @@ source = "run-packages"
 file = "Ascend-cann-toolkit_9.0.0_linux-{architecture}.run"
 sha256 = { x86_64 = "unverified", aarch64 = "unverified" }
 download = { url = "https://...", referer = "https://..." }  # the vendor's folder that has the file
+image = { tag = "9.0.0-910b-ubuntu22.04-py3.11", digest = "sha256:..." }  # the vendor's image
 
 [components.cann.emulated]  # what the emulator has instead; a component without this table has the same there
 version = "9.0.0"
@@ -77,6 +78,7 @@ UNVERIFIED = "unverified"
 """In place of a sha256 that nobody has published. Formal mode refuses it until the user records one."""
 
 Sha256 = Annotated[str, StringConstraints(pattern=rf"^([0-9a-f]{{64}}|{UNVERIFIED})$")]
+Digest = Annotated[str, StringConstraints(pattern=rf"^(sha256:[0-9a-f]{{64}}|{UNVERIFIED})$")]
 Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 #: One word: it goes into requirements, and into commands that users copy.
@@ -108,6 +110,14 @@ class Download(_Strict):
     """The page that the server wants to be asked from."""
 
 
+class VendorImage(_Strict):
+    """The vendor's container image that has a CANN."""
+
+    tag: Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z_][0-9A-Za-z_.-]{0,127}$")]
+    digest: Digest
+    """Of the tag as somebody trusted it: a tag can be moved, and the vendor's repository has no digests."""
+
+
 class Component(_Strict):
     """One main component: what it is, where it comes from, and why it is not what upstream names."""
 
@@ -123,6 +133,8 @@ class Component(_Strict):
     """By architecture. `sdist`: the source distribution, built here where an architecture has no own hash."""
     download: Download | None = None
     """Of source run-packages: where the file is to be had, where that is public."""
+    image: VendorImage | None = None
+    """Of the component cann: the image that has it, where one is recorded; ours may start from that."""
     rebuilt: Text | None = None
     """The module of the wheel that is compiled again here, from the sdist, for the installed torch."""
     deviation: Text | None = None
@@ -136,13 +148,18 @@ class Component(_Strict):
             raise ValueError(f"a component from {self.source} needs sha256")
         if self.source in ("vendor-index", "run-packages") and not self.file:
             raise ValueError(f"a component from {self.source} needs file")
+        if self.image is not None and self.source != "run-packages":
+            raise ValueError(
+                "image: it has CANN's run packages, so only a component from run-packages has one"
+            )
         if self.source == "git" and not (self.repository and self.commit):
             raise ValueError("a component from git needs repository and commit")
         return self
 
     def pins(self) -> dict[str, Any]:
         """What is installed: every field but words and addresses, and but what the emulator has instead."""
-        return self.model_dump(exclude={"deviation", "download", "notes", "emulated"}, exclude_none=True)
+        others = {"deviation", "download", "image", "notes", "emulated"}
+        return self.model_dump(exclude=others, exclude_none=True)
 
     @property
     def git_ref(self) -> GitRef | None:
@@ -226,6 +243,10 @@ class LockFile(_Strict):
     def _variants_fit(self) -> Self:
         for name, component in self.components.items():
             emulated = component.emulated
+            if component.image is not None and name != "cann":
+                raise ValueError(
+                    f"components.{name}.image: the vendor's image is named once, in components.cann"
+                )
             if component.source == "emulated" or (component.source == "run-packages") != (name in OF_CANN):
                 raise ValueError(f"components.{name}.source: {name} can't come from {component.source!r}")
             if self.hardware_only:

@@ -1,8 +1,9 @@
-"""Recording the sha256 of a downloaded file in its lock, where the lock says `unverified`.
+"""Recording in a lock the sha256 of a downloaded file, or the vendor's image, where the lock has none.
 
 Everything else of the lock stays as it was written, to the byte: comments, order and line breaks.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from packaging.utils import (
     parse_wheel_filename,
 )
 from packaging.version import InvalidVersion, Version
-from tomlkit.items import AbstractTable
+from tomlkit.items import AbstractTable, InlineTable
 
 from npu_assay.digest import sha256_of
 from npu_assay.environment.lock import UNVERIFIED, Component, Lock, LockFile
@@ -138,6 +139,44 @@ def _look(lock: Lock, known: list[Slot], file: Path, *, force: bool) -> Recorded
             " another build: find out which, and say --force if it is this one"
         )
     return Recorded(file, slot, sha256, changed=slot.sha256 != sha256)
+
+
+#: As docker writes an image: its repository may stand before it.
+_IMAGE = re.compile(r"(?:\S+:)?(?P<tag>[\w][\w.-]*)@(?P<digest>sha256:[0-9a-f]{64})")
+
+
+def record_image(lock: Lock, image: str, *, force: bool = False) -> str:
+    """Put the vendor's image, TAG@sha256:..., into the lock's component cann; returns it in that form.
+
+    Raises UsageError for another form, and where the lock has another (unless `force`).
+    """
+    match = _IMAGE.fullmatch(image)
+    if match is None:
+        raise UsageError(
+            f"{image!r}: expected TAG@sha256:... of the vendor's image, with 64 hexadecimal digits"
+        )
+    there = lock.content.components["cann"].image
+    if there is not None and there.digest not in (UNVERIFIED, match["digest"]) and not force:
+        raise UsageError(
+            f"{image}: {lock.path} has {there.tag}@{there.digest}; find out which one you trust, and say"
+            " --force if it is this one"
+        )
+    document = tomlkit.parse(lock.path.read_text())
+    table = document["components"]
+    assert isinstance(table, AbstractTable)
+    component = table["cann"]
+    assert isinstance(component, AbstractTable)
+    component["image"] = _inline(match.groupdict())
+    changed = tomlkit.dumps(document)
+    LockFile.model_validate(tomllib.loads(changed))
+    _replace(lock.path, changed)
+    return f"{match['tag']}@{match['digest']}"
+
+
+def _inline(values: dict[str, str]) -> InlineTable:
+    table = tomlkit.inline_table()
+    table.update(values)
+    return table
 
 
 def _with_hashes(text: str, found: Iterable[Recorded]) -> str:

@@ -18,6 +18,8 @@ from npu_assay.printable import printable
 FORMS = "a folder, git+URL@REF, a source distribution (.tar.gz) or a wheel (.whl)"
 
 DISTRIBUTION = "vllm-ascend"
+#: Of a folder that was exported, beside `tree`: where that comes from.
+EXPORTED_ORIGIN = "origin.json"
 _SCHEMES = ("https", "http", "ssh", "git", "file")
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]*@")
 #: Some hosts take a token there.
@@ -27,6 +29,16 @@ _QUERY = re.compile(r"(://[^\s'\"?#]*)[?#][^\s'\"]*")
 @dataclass(frozen=True)
 class Folder:
     """A folder with a vllm-ascend in it, a git checkout or not."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A folder that `npu-assay build --export` wrote: files, and what was known of where they come from."""
 
     path: Path
 
@@ -81,7 +93,7 @@ class Wheel:
         return str(self.path)
 
 
-Location = Folder | GitRef | Sdist | Wheel
+Location = Folder | Exported | GitRef | Sdist | Wheel
 
 
 def parse_location(text: str) -> Location:
@@ -96,7 +108,7 @@ def parse_location(text: str) -> Location:
     if not text:  # else it would be the current folder
         raise _wrong("''", f"expected {FORMS}")
     if path.is_dir():
-        return Folder(path.resolve())
+        return Exported(path.resolve()) if (path / EXPORTED_ORIGIN).is_file() else Folder(path.resolve())
     if not path.exists():
         raise _wrong(text, f"no such folder or file; expected {FORMS}")
     if path.name.endswith(".tar.gz") and path.is_file():

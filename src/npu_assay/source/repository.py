@@ -8,13 +8,13 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urljoin, urlsplit
 
 from npu_assay.cache import content_key, folder_lock, make_folder, writing
-from npu_assay.errors import UsageError
+from npu_assay.errors import UnusableError, UsageError
 from npu_assay.printable import printable
 from npu_assay.source.git import GitError, git
 from npu_assay.source.location import GitRef, Url, parse_url
@@ -55,10 +55,19 @@ class Repository:
 
     @contextmanager
     def held(self, report: Report) -> Iterator[None]:
-        """Nobody else fetches into it, or removes it, meanwhile."""
+        """Nobody else fetches into it, or removes it, meanwhile.
+
+        One that is there may be read without a lock where its cache can't be written to: nobody can, then.
+        """
         waiting = f"waiting for another npu-assay that fetches {self.url}"
         make_folder(self.folder, self._init, lambda: report(waiting))
-        with folder_lock(self.folder, lambda: report(waiting)), writing(self.folder):
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(folder_lock(self.folder, lambda: report(waiting)))
+            except UnusableError:
+                if os.access(self.folder, os.W_OK):
+                    raise
+            stack.enter_context(writing(self.folder))
             yield
 
     def commit_of(self, ref: str) -> str | None:

@@ -5,31 +5,26 @@ import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from npu_assay.cache import KEY_LENGTH, in_use, make_folder, writing
 from npu_assay.errors import UnusableError, UsageError
 from npu_assay.printable import printable
-from npu_assay.source.distribution import export_sdist, export_wheel
+from npu_assay.source.export import export, require_vllm_ascend
 from npu_assay.source.listing import Listing, list_tree, parse_listing
-from npu_assay.source.location import Folder, GitRef, Location, Sdist, Wheel
-from npu_assay.source.native import PACKAGE
+from npu_assay.source.location import Location, Wheel
 from npu_assay.source.origin import Origin
 from npu_assay.source.patches import Patch, apply_patches
 from npu_assay.source.record import PatchRecord, SourceRecord
-from npu_assay.source.repository import export_ref
 from npu_assay.source.version import tree_version
-from npu_assay.source.working_tree import export_folder
 
 Report = Callable[[str], None]
 
 FOLDER = "trees"
 LISTING = "files.sha256"
-#: Without these it is not vllm-ascend's source.
-_OF_A_TREE = ("setup.py", "vllm_ascend/__init__.py")
-_OF_A_WHEEL = ("vllm_ascend/__init__.py",)
 
 
 @dataclass(frozen=True)
@@ -81,15 +76,8 @@ def make_tree(wanted: Wanted, lock_version: str, cache: Path, report: Report) ->
             " give a folder, git+URL@REF or a source distribution with --vllm-ascend"
         )
     parent = cache / FOLDER
-    with writing(parent, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
-        parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=parent))
-    try:
-        with in_use(draft), writing(draft):  # so that no env prune takes it for a left-over
-            return _make(wanted, lock_version, parent, draft / "tree", report)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.with_name(f"{draft.name}.lock").unlink(missing_ok=True)
+    with _draft_in(parent) as draft, in_use(draft), writing(draft):  # no env prune takes it for a left-over
+        return _make(wanted, lock_version, parent, draft / "tree", report)
 
 
 def find_tree(record: SourceRecord, cache: Path) -> SourceTree:
@@ -100,15 +88,34 @@ def find_tree(record: SourceRecord, cache: Path) -> SourceTree:
     return tree
 
 
+@contextmanager
+def _draft_in(parent: Path) -> Iterator[Path]:
+    """A folder to export into, gone afterwards.
+
+    It is beside the trees, or, where none may be added to them, a temporary one: the tree may be among them,
+    as it is in an image with a read-only root.
+    """
+    name = {"prefix": ".", "suffix": ".part"}
+    with writing(parent, {errno.ENOENT}):  # what the kernel says of a new folder in /proc
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            draft = Path(tempfile.mkdtemp(**name, dir=parent))
+        except OSError:
+            if not parent.is_dir():
+                raise
+            draft = Path(tempfile.mkdtemp(**name))
+    try:
+        yield draft
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.with_name(f"{draft.name}.lock").unlink(missing_ok=True)
+
+
 def _make(wanted: Wanted, lock_version: str, parent: Path, draft: Path, report: Report) -> SourceTree:
     draft.mkdir()
-    if isinstance(wanted.location, Folder):  # before all of a home folder is copied
-        _require_vllm_ascend(wanted.location.path, _OF_A_TREE, str(wanted.location))
-    origin = _export(wanted.location, draft, parent.parent, report)
-    expected = _OF_A_WHEEL if isinstance(wanted.location, Wheel) else _OF_A_TREE
-    _require_vllm_ascend(draft, expected, origin.given)
+    origin = export(wanted.location, draft, parent.parent, report)
     listing = apply_patches(wanted.patches, draft)
-    _require_vllm_ascend(draft, expected, f"{origin.given} with its patches")
+    require_vllm_ascend(wanted.location, draft, f"{origin.given} with its patches")
     if wanted.locks:
         origin = replace(origin, kind="lock", given=wanted.locks)
     root = _folder(parent, listing.sha256)
@@ -123,29 +130,6 @@ def _make(wanted: Wanted, lock_version: str, parent: Path, draft: Path, report: 
     if list_tree(root / "tree").data != listing.data:
         raise UnusableError(f"{root / 'tree'}: changed since it was written; remove {root} and try again")
     return SourceTree(root, record)
-
-
-def _require_vllm_ascend(folder: Path, expected: tuple[str, ...], given: str) -> None:
-    if (folder / PACKAGE).is_symlink():
-        raise UsageError(
-            f"--vllm-ascend {given}: {PACKAGE} is a link, expected a folder; give one with its files"
-        )
-    if missing := [name for name in expected if not (folder / name).is_file()]:
-        raise UsageError(
-            f"--vllm-ascend {given}: no {missing[0]} in it, so no vllm-ascend; expected its root"
-        )
-
-
-def _export(location: Location, into: Path, cache: Path, report: Report) -> Origin:
-    match location:
-        case Folder(path):
-            return export_folder(path, into)
-        case GitRef():
-            return export_ref(location, into, cache, report)
-        case Sdist(path):
-            return export_sdist(path, into)
-        case Wheel(path):
-            return export_wheel(path, into)
 
 
 def _record(wanted: Wanted, origin: Origin, listing: Listing, tree: Path, lock_version: str) -> SourceRecord:

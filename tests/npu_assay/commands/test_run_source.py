@@ -50,9 +50,15 @@ def test_options_take_the_place_of_all_of_it(
 def test_build_takes_an_archive_or_sources(
     pipeline: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # An image's, which its stage `build` inherits.
+    monkeypatch.setenv("NPU_ASSAY_VLLM_ASCEND", "of-the-image")
+    monkeypatch.setenv("NPU_ASSAY_PATCH", "of-the-image")
     for options, says in (
         (["--archive", "x", "--patch", "b.patch"], "--archive names what to build; leave out"),
         (["--archive", "x"], "x/source/source.json: can't be read (No such file or directory)"),
+        (["--archive", "x", "--export", "y"], "leave out --vllm-ascend, --patch and --export"),
+        (["--export", "y", "--patch", "b.patch"], "--export takes --vllm-ascend SOURCE and no --patch"),
+        ([], "--vllm-ascend of-the-image: no such folder or file"),
         (["--vllm-ascend", "gone"], "--vllm-ascend gone: no such folder or file"),
     ):
         monkeypatch.setattr("sys.argv", ["npu-assay", "build", "--device", "emulated", *options])

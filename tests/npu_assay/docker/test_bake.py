@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from npu_assay.docker import bake
 from npu_assay.docker.targets import ImageTarget, image_targets
 from npu_assay.environment.lock import load_lock, lock_names
+from npu_assay.project import ENVIRONMENTS
 
 TARGETS = {target.name: target for target in image_targets([load_lock(name) for name in lock_names()])}
 
@@ -36,8 +38,8 @@ def test_every_lock_has_a_target_for_each_architecture_and_way_to_its_cann() -> 
         name: everywhere if name in hardware_only else everywhere | {"emulated"} for name in lock_names()
     }
     named = re.findall(r'^target "(?!_)([^"]+)" \{$', bake.render(), re.MULTILINE)
-    assert named == list(TARGETS)
-    assert len(named) == 2 * sum(map(len, ways.values()))
+    assert named == ["machine-x86_64", "machine-aarch64", *TARGETS]
+    assert len(TARGETS) == 2 * sum(map(len, ways.values()))
 
 
 @pytest.mark.parametrize(
@@ -54,6 +56,33 @@ def test_a_target_starts_from_the_vendors_image_where_that_is_its_cann(
 ) -> None:
     target = TARGETS[name]
     assert (target.vendor_tag, target.chip, target.device) == (tag, chip, device)
+
+
+VENDOR = "cann900-vllm018-image-x86_64"
+
+
+def recorded(locks: Path, digest: str) -> ImageTarget:
+    """That target with an image in its lock."""
+    shutil.copytree(ENVIRONMENTS, locks, dirs_exist_ok=True)
+    path, before = locks / "cann900-vllm018.toml", "[components.cann]\n"
+    image = f'image = {{ tag = "9.0.0-910b-openeuler24.03-py3.11", digest = "{digest}" }}\n'
+    path.write_text((ENVIRONMENTS / path.name).read_text().replace(before, before + image))
+    targets = image_targets([load_lock("cann900-vllm018", locks)])
+    return next(target for target in targets if target.name == VENDOR)
+
+
+def test_a_recorded_digest_is_taken_and_only_without_one_it_has_to_be_given(tmp_path: Path) -> None:
+    digest = f"sha256:{'a' * 64}"
+    target = recorded(tmp_path, digest)
+    assert (target.vendor_tag, target.vendor_digest) == ("9.0.0-910b-openeuler24.03-py3.11", digest)
+    assert target.obstacles == []
+    given = f'CANN_DIGEST == "" ? "{digest}" : CANN_DIGEST'
+    assert f'vendor_image("9.0.0-910b-openeuler24.03-py3.11", {given})\n' in bake.rendered([target])
+    for without in (recorded(tmp_path, "unverified"), TARGETS[VENDOR]):
+        assert without.vendor_digest is None
+        assert f'vendor_image("{without.vendor_tag}", CANN_DIGEST)\n' in bake.rendered([without])
+        (line,) = without.obstacles
+        assert line == f"the vendor's image {without.vendor_tag}: no recorded digest; give one as CANN_DIGEST"
 
 
 def test_labels_have_the_locks_hash_and_the_commits() -> None:

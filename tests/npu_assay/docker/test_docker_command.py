@@ -72,6 +72,16 @@ def test_exec_runs_what_is_printed(host, tmp_path):
     assert printed.startswith("docker run"), "folders that are there are not made again"
 
 
+def test_without_docker_exec_says_what_to_do(host, monkeypatch):
+    words = ["docker", "run", "--device", "emulated", "--exec", "image"]
+    assert npu_assay(*words).returncode == 7
+    monkeypatch.setenv("PATH", "/nonesuch")
+    ended = npu_assay(*words)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    says = "docker: can't be run (No such file or directory); install docker, or leave out --exec"
+    assert ended.stderr == f"npu-assay: {says}\n"
+
+
 def test_every_option_is_explained(host):
     said = CliRunner().invoke(docker, ["run", "--root", str(host), "--explain", "-t", "image", "a b"]).stdout
     first, *options, image = said.splitlines()

@@ -1,16 +1,18 @@
 """A package index on the loopback interface, with tiny distributions, for tests of what pip is made to do."""
 
+import base64
 import gzip
 import hashlib
 import io
 import re
+import ssl
 import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 
 
 def wheel(name: str, version: str, tag: str = "py3-none-any", content: str = "") -> tuple[str, bytes]:
@@ -67,13 +69,24 @@ class Index:
 
 
 @contextmanager
-def serving(files: dict[str, bytes]) -> Iterator[Index]:
-    """Serve files as a simple index (PEP 503) at `url`."""
+def serving(
+    files: dict[str, bytes], context: ssl.SSLContext | None = None, account: str | None = None
+) -> Iterator[Index]:
+    """Serve files as a simple index (PEP 503) at `url`: with TLS, and to `account` (name:password) alone."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
-    index = Index(f"http://127.0.0.1:{server.server_port}/simple", files)
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    index = Index(f"http{'s' if context else ''}://127.0.0.1:{server.server_port}/simple", files)
+    allowed = account and f"Basic {base64.b64encode(account.encode()).decode()}"
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if allowed and self.headers["Authorization"] != allowed:
+                self.send_response(401)
+                self.send_header("WWW-Authenticate", 'Basic realm="index"')
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
             index.asked.append(self.path)
             body = _page(index.files, self.path)
             self.send_response(404 if body is None else 200)
@@ -88,10 +101,17 @@ def serving(files: dict[str, bytes]) -> Iterator[Index]:
             pass
 
     server.RequestHandlerClass = Handler
+    with running(server):
+        yield index
+
+
+@contextmanager
+def running(server: HTTPServer) -> Iterator[None]:
+    """Have the server answer, in a thread."""
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:
-        yield index
+        yield
     finally:
         server.shutdown()
         thread.join()

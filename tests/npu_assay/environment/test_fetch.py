@@ -12,7 +12,7 @@ from planted_source import checkout, git
 
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.fetch import Gathered, fetch, platforms
-from npu_assay.environment.fetched import LISTING, read_fetched, require_fetched
+from npu_assay.environment.fetched import LAUNCHER, LISTING, read_fetched, require_fetched
 from npu_assay.environment.installed import installed
 from npu_assay.environment.lock import Lock, load_lock
 from npu_assay.environment.pip import pip_install
@@ -30,6 +30,11 @@ ANY = [wheel(name, "1.0") for name in ("torchvision", "torch-npu", "triton-ascen
 SOURCE = sdist("vllm", "1.0")
 DEPENDENCY = wheel("dependency", "2.0")
 FILES = dict([*PER_ARCHITECTURE.values(), *ANY, SOURCE, DEPENDENCY])
+#: What the launcher installs, with a wheel for each architecture as requirements have them.
+LAUNCHERS = {
+    architecture: wheel("speedups", "3.0", f"cp311-cp311-manylinux_2_17_{architecture}", content=architecture)
+    for architecture in (HERE, THERE)
+}
 #: What a newer index would offer as well: never taken.
 NEWER = dict([wheel("torch", "2.0"), wheel("dependency", "3.0"), wheel("vllm", "1.0", content="no sdist")])
 ALL = {name for name in FILES if name != PER_ARCHITECTURE[THERE][0]}
@@ -79,7 +84,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
         "CURL_CA_BUNDLE",
     ):
         monkeypatch.delenv(name, raising=False)
-    with serving(FILES | NEWER) as index:
+    with serving(FILES | NEWER | dict(LAUNCHERS.values())) as index:
         monkeypatch.setenv("PIP_INDEX_URL", index.url)
         yield index
 
@@ -97,18 +102,23 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def full(folder: Path) -> Path:
     """The folder with every file of this architecture in it already, as if copied there, without a list."""
-    folder.mkdir()
+    (folder / LAUNCHER).mkdir(parents=True)
     for name in ALL:
         (folder / name).write_bytes(FILES[name])
+    name, content = LAUNCHERS[HERE]
+    (folder / LAUNCHER / name).write_bytes(content)
     return folder
 
 
 def gather(variant: Variant, folder: Path, architecture: str = HERE) -> Gathered:
-    return fetch(variant, folder, architecture, lambda line: None)
+    hashes = "".join(f" --hash=sha256:{sha256(content)}" for _, content in LAUNCHERS.values())
+    launcher = variant.lock.path.parent / "launcher.requirements.txt"
+    launcher.write_text(f"speedups==3.0{hashes}\n")
+    return fetch(variant, folder, architecture, lambda line: None, launcher)
 
 
 def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    return {path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")}
 
 
 def test_every_file_of_the_lock_is_fetched_once_and_nothing_is_run(
@@ -116,7 +126,8 @@ def test_every_file_of_the_lock_is_fetched_once_and_nothing_is_run(
 ) -> None:
     gathered = gather(variant, folder)
     assert names(folder) == {*ALL, LISTING}
-    assert (gathered.downloaded, gathered.by_hand) == (len(ALL), ())
+    assert names(folder / LAUNCHER) == {LAUNCHERS[HERE][0], LISTING}
+    assert (gathered.downloaded, gathered.by_hand) == (len(ALL) + 1, ())
     listing = json.loads((folder / LISTING).read_text())
     assert [(row["file"], row["sha256"]) for row in listing["files"]] == sorted(
         (name, sha256(FILES[name])) for name in ALL
@@ -131,8 +142,8 @@ def test_every_file_of_the_lock_is_fetched_once_and_nothing_is_run(
 
 def test_the_other_architecture_is_fetched_on_this_one(index: Index, variant: Variant, full: Path) -> None:
     (full / PER_ARCHITECTURE[HERE][0]).unlink()
-    assert gather(variant, full, THERE).downloaded == 1
-    assert index.downloads() == [PER_ARCHITECTURE[THERE][0]]
+    assert gather(variant, full, THERE).downloaded == 2
+    assert index.downloads() == sorted((LAUNCHERS[THERE][0], PER_ARCHITECTURE[THERE][0]))
     with pytest.raises(
         UnusableError, match=r"1 of 7 files of small are not there: torch 1\.0; type: npu-assay"
     ):
@@ -140,6 +151,26 @@ def test_the_other_architecture_is_fetched_on_this_one(index: Index, variant: Va
     gather(variant, full)
     require_fetched(variant, full)
     assert names(full) == {*FILES, LISTING}, "one folder can serve both"
+    assert names(full / LAUNCHER) == {*dict(LAUNCHERS.values()), LISTING}
+
+
+def test_a_requirement_is_there_only_for_an_architecture_that_its_wheel_is_for(
+    index: Index, tmp_path: Path, folder: Path
+) -> None:
+    lock = write_lock(tmp_path / "its locks")
+    hashes = "".join(f" --hash=sha256:{sha256(content)}" for _, content in LAUNCHERS.values())
+    text = f"speedups==3.0{hashes}\n"
+    known = sha256(lock.requirements_file.read_bytes())
+    lock.requirements_file.write_text(text)
+    lock.path.write_text(lock.path.read_text().replace(known, sha256(text.encode())))
+    variant = Variant.of(load_lock("small", lock.path.parent), "emulated")
+    gather(variant, folder, THERE)
+    assert LAUNCHERS[THERE][0] in names(folder)
+    with pytest.raises(UnusableError, match=r"2 of 7 files of small are not there: speedups 3\.0, torch"):
+        require_fetched(variant, folder)
+    gather(variant, folder)
+    require_fetched(variant, folder)
+    assert names(folder) >= {name for name, _ in LAUNCHERS.values()}
 
 
 @pytest.mark.parametrize("damage", ["gone", "damaged", "half"])
@@ -237,7 +268,7 @@ def test_what_no_index_has_is_to_be_put_there_by_hand(index: Index, tmp_path: Pa
     )
     variant = Variant.of(load_lock("small", lock.path.parent), "hardware")
     assert [item.component for item in gather(variant, full).by_hand] == ["cann", "cann-ops"]
-    assert read_fetched(full).of([sha256(b"run me")]) is not None
+    assert read_fetched(full).of([sha256(b"run me")], HERE) is not None
     (full / f"nnal_{HERE}.run").write_text("another build")
     with pytest.raises(UnusableError, match=f"sha256 {sha256(b'another build')}, the lock says"):
         gather(variant, full)

@@ -57,6 +57,9 @@ source = "emulated"
 )
 
 
+IMAGE = f'image = {{ tag = "9.0.0-910b-ubuntu22.04-py3.11", digest = "sha256:{SHA}" }}\n'
+
+
 def write(folder: Path, text: str) -> Path:
     (folder / "small.toml").write_text(text)
     (folder / "small.requirements.txt").write_text(REQUIREMENTS)
@@ -110,6 +113,7 @@ def test_a_lock_for_hardware_only_says_why_there_is_no_emulated_variant(tmp_path
 def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path) -> None:
     key = Variant.of(load_lock("small", write(tmp_path, GOOD)), "emulated").key
     assert re.fullmatch(r"small-emulated-[0-9a-f]{16}", key)
+    hardware = Variant.of(load_lock("small", tmp_path), "hardware").key
     words = GOOD.replace("because", "for another reason").replace(
         'aarch64 = "unverified', f'aarch64 = "{SHA}'
     )
@@ -117,6 +121,11 @@ def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path)
         Variant.of(load_lock("small", write(tmp_path, words.replace(f"{SHA}ified", SHA))), "emulated").key
         == key
     )
+    imaged = GOOD.replace(
+        'file = "cann-{architecture}.run"\n', f'file = "cann-{{architecture}}.run"\n{IMAGE}'
+    )
+    assert imaged != GOOD
+    assert Variant.of(load_lock("small", write(tmp_path, imaged)), "hardware").key == hardware
     pins = GOOD.replace('version = "2.0"', 'version = "2.1"')
     assert Variant.of(load_lock("small", write(tmp_path, pins)), "emulated").key != key
 
@@ -162,6 +171,21 @@ def test_words_do_not_change_where_an_environment_is_and_pins_do(tmp_path: Path)
             'file = "cann-{architecture}.run"\n',
             "",
             ":41: components.cann: a component from run-packages needs file",
+        ),
+        (
+            'file = "cann-{architecture}.run"\n',
+            'file = "cann-{architecture}.run"\nimage = { tag = "9.0.0", digest = "sha256:0" }\n',
+            ":46: components.cann.image.digest: String should match",
+        ),
+        (
+            'file = "nnal-{architecture}.run"\n',
+            f'file = "nnal-{{architecture}}.run"\n{IMAGE}',
+            "components.nnal.image: the vendor's image is named once, in components.cann",
+        ),
+        (
+            'deviation = "because"\n',
+            IMAGE,
+            ":35: components.vllm: image: it has CANN's run packages",
         ),
         (
             'source = "emulated"',

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from npu_assay.environment.lock import Lock, load_lock
-from npu_assay.environment.recording import record, slots
+from npu_assay.environment.recording import record, record_image, slots
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UsageError
 from npu_assay.project import ENVIRONMENTS
@@ -118,3 +118,42 @@ def test_an_unknown_name_is_refused_with_those_that_are_expected(lock: Lock, dow
     assert TOOLKIT in str(raised.value)
     with pytest.raises(UsageError, match=r"can't be read \(No such file"):
         record(lock, [downloads / TOOLKIT.replace("toolkit", "nnal")])
+
+
+DIGEST = f"sha256:{'a' * 64}"
+TAG = "9.0.0-910b-ubuntu22.04-py3.11"
+
+
+@pytest.mark.parametrize("given", [f"{TAG}@{DIGEST}", f"registry.example:5000/ascend/cann:{TAG}@{DIGEST}"])
+def test_the_vendors_image_is_one_more_line(lock: Lock, given: str) -> None:
+    before = lock.path.read_text().splitlines()
+    assert record_image(lock, given) == f"{TAG}@{DIGEST}"
+    after = lock.path.read_text().splitlines()
+    (line,) = (line for line in after if line not in before)
+    after.remove(line)
+    assert after == before
+    image = load_lock(lock.name, lock.path.parent).content.components["cann"].image
+    assert image is not None
+    assert (image.tag, image.digest) == (TAG, DIGEST)
+
+
+def test_another_image_needs_force(lock: Lock) -> None:
+    record_image(lock, f"{TAG}@{DIGEST}")
+    lock = load_lock(lock.name, lock.path.parent)
+    record_image(lock, f"{TAG}@{DIGEST}")
+    other = f"{TAG}@sha256:{'b' * 64}"
+    before = lock.path.read_bytes()
+    with pytest.raises(UsageError, match=rf"has {TAG}@{DIGEST}; find out which .* --force if it is this one"):
+        record_image(lock, other)
+    assert lock.path.read_bytes() == before
+    record_image(lock, other, force=True)
+    assert other.encode().partition(b"@")[2] in lock.path.read_bytes()
+
+
+@pytest.mark.parametrize("image", [TAG, f"{TAG}@{DIGEST[:-1]}", f"@{DIGEST}", f"a tag@{DIGEST}"])
+def test_an_image_without_tag_or_digest_is_none(lock: Lock, image: str) -> None:
+    record_image(lock, f"{TAG}@{DIGEST}")
+    before = lock.path.read_bytes()
+    with pytest.raises(UsageError, match="expected TAG@sha256:"):
+        record_image(lock, image)
+    assert lock.path.read_bytes() == before

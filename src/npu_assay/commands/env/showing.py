@@ -103,6 +103,8 @@ def _described(name: str, pin: Component) -> Iterator[str]:
         yield f"    repository {pin.repository}"
     if pin.file:
         yield f"    file       {pin.file}"
+    if pin.image:
+        yield f"    image      {pin.image.tag}@{pin.image.digest}"
     for architecture, sha256 in pin.sha256.items():
         yield f"    {architecture:<10} sha256 {sha256}"
     if pin.deviation:

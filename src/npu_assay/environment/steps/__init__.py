@@ -62,3 +62,11 @@ def steps_of(variant: Variant) -> tuple[Step, ...]:
 def steps_of_a_run(variant: Variant) -> tuple[Step, ...]:
     """Those without compiling vllm-ascend: a run builds the one that it proves in its stage `build`."""
     return tuple(step for step in steps_of(variant) if step.run is not vllm_ascend.COMPILED.run)
+
+
+def steps_of_a_build(variant: Variant) -> tuple[Step, ...]:
+    """Those of a run without what building a vllm-ascend has no use for: the plug-in, an emulated CANN."""
+    unneeded = [adaptations.STEP.name]
+    if variant.kind == "emulated":
+        unneeded += [cann.CANN.name, cann.NNAL.name]
+    return tuple(step for step in steps_of_a_run(variant) if step.name not in unneeded)
