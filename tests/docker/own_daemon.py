@@ -1,9 +1,9 @@
 """A dockerd of the tests' own, beside whatever daemon the machine has.
 
-It runs in a process and a mount namespace of its own and makes no bridge, so that it leaves nothing on the
-machine however it ends: with its first process the kernel ends all of its containers, and with the last one
-its mounts go. Containers and builds have the host's network, or none. What outlives it is its data: images
-and the builds' cache.
+It runs in a process and a mount namespace of its own: with its first process the kernel ends all of its
+containers, and with the last one its mounts go. So however it ends it leaves nothing on the machine but an
+unused bridge, which the next one removes. Containers and builds have the host's network, or none. What
+outlives it is its data: images and the builds' cache.
 """
 
 import fcntl
@@ -17,6 +17,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from own_bridge import add_bridge, remove_bridge
 
 #: Seconds; a daemon that is up needs one or two, on a machine that is busy many more.
 START = 120
@@ -51,11 +53,17 @@ def running(data: Path) -> Iterator[str]:
 
 
 def _remove_left_over(data: Path) -> None:
-    """Remove the sockets and such of the daemon that had this folder; under the lock, when it has ended."""
+    """Remove sockets, bridge and such of the daemon that had this folder; under the lock, when it ended."""
     link = data / "state"
     if link.is_symlink():
+        remove_bridge(_bridge_of(link.readlink()))
         shutil.rmtree(link.readlink(), ignore_errors=True)
         link.unlink()
+
+
+def _bridge_of(state: Path) -> str:
+    """A name that no other daemon's bridge has; an interface's has at most 15 bytes."""
+    return f"npu-{state.name[-8:]}"
 
 
 def _start(data: Path, state: Path, lock: int) -> subprocess.Popen[bytes]:
@@ -66,10 +74,16 @@ def _start(data: Path, state: Path, lock: int) -> subprocess.Popen[bytes]:
     command += ["--data-root", str(data / "data"), "--exec-root", str(state / "exec")]
     command += ["--pidfile", str(state / "pid"), "--host", f"unix://{state / 'sock'}"]
     command += ["--config-file", str(state / "daemon.json"), "--shutdown-timeout", "5"]
-    command += ["--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false"]
+    command += [
+        f"--bridge={_bridge_of(state)}",
+        "--iptables=false",
+        "--ip6tables=false",
+        "--ip-forward=false",
+    ]
     command += ["--storage-driver=overlay2", "--exec-opt", "native.cgroupdriver=cgroupfs"]
     command += ["--cgroup-parent=/npu-assay-tests"]
     (state / "daemon.json").write_text("{}")  # not the machine's own
+    add_bridge(_bridge_of(state))
     with (data / "dockerd.log").open("wb") as log:
         return subprocess.Popen(
             command,

@@ -9,15 +9,34 @@ from pathlib import Path
 
 import pytest
 from engine import Engine
+from own_bridge import add_bridge, remove_bridge
 from own_daemon import running
 from processes import ends, is_alive
 
 pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
 
 
-def test_it_answers_and_has_no_bridge_of_its_own(engine: Engine) -> None:
+def bridges() -> set[str]:
+    """Of this machine."""
+    return {link.parent.name for link in Path("/sys/class/net").glob("*/bridge")}
+
+
+def test_it_answers(engine: Engine) -> None:
     assert "overlay2" in engine.docker("info", "--format", "{{.Driver}}").stdout
-    assert "bridge" not in engine.docker("network", "ls", "--format", "{{.Driver}}").stdout.split()
+
+
+def test_the_bridge_of_the_machines_own_daemon_stays(tmp_path: Path) -> None:
+    before = bridges()
+    if "docker0" not in before:
+        add_bridge("docker0")
+    try:
+        with running(tmp_path / "data"):
+            assert bridges() >= {"docker0", *before}
+            assert len(bridges() - before - {"docker0"}) == 1
+        assert bridges() == {"docker0", *before}
+    finally:
+        if "docker0" not in before:
+            remove_bridge("docker0")
 
 
 def state_of(data: Path) -> tuple[Path, int]:
@@ -53,7 +72,7 @@ with running(Path(sys.argv[1])):
     ids=["Ctrl-C", "the tests are killed", "both are killed"],
 )
 def test_nothing_is_left_of_it(end: Callable[[subprocess.Popen[str], int], object], tmp_path: Path) -> None:
-    data = tmp_path / "data"
+    data, before = tmp_path / "data", bridges()
     variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     tests = subprocess.Popen(
         [sys.executable, "-c", USER, str(data)], env=variables, stdout=subprocess.PIPE, text=True
@@ -70,3 +89,4 @@ def test_nothing_is_left_of_it(end: Callable[[subprocess.Popen[str], int], objec
         assert host != f"unix://{state / 'sock'}"
         assert not state.exists()
     assert not (data / "state").is_symlink()
+    assert bridges() <= before
