@@ -10,6 +10,8 @@ REQUIREMENTS = ROOT / "requirements.txt"
 ENVIRONMENTS = ROOT / "ci" / "environments"
 PIPELINES = ROOT / "ci" / "pipelines"
 CLAIMS = ROOT / "ci" / "claims"
+#: What an image says of itself; nowhere else.
+IMAGE = ROOT / "image.json"
 EMUCANN = ROOT / "src" / "emucann"
 SUITES = ROOT / "src" / "npu_assay" / "suites"
 ADAPTATIONS = ROOT / "src" / "vllm_ascend_params"

@@ -1,9 +1,9 @@
 """Signs of an emulated run. Any one of them is enough, so that no single lie makes it pass for hardware.
 
 Read are the logs of all stages (what the loaded library says of itself, the process maps, the device as torch
-names it), environment.json, CANN's version files, npu-smi's output, the rows of results, the paths of the
-environment, and the manifest. Who replaces every one of these in every file has written another archive: that
-only a signature tells.
+names it), environment.json, image.json, CANN's version files, npu-smi's output, the rows of results, the
+paths of the environment, and the manifest. Who replaces every one of these in every file has written another
+archive: that only a signature tells.
 """
 
 import re
@@ -40,6 +40,7 @@ def _signs(case: Case) -> Iterator[str]:
     """In the raw files, the plainest first. One that can't be read is another rule's finding."""
     yield from _of_identity(case)
     yield from _of_environment_file(case)
+    yield from _of_image(case)
     yield from _of_cann_files(case)
     yield from _of_npu_smi(case)
     stages = [stage.name for stage in case.manifest.stages]
@@ -72,6 +73,15 @@ def _of_environment_file(case: Case) -> Iterator[str]:
         yield f"{FACTS} says {identity!r}"
     if isinstance(device, dict) and device.get("kind") == "emulated":
         yield f"{FACTS} says device kind emulated"
+
+
+def _of_image(case: Case) -> Iterator[str]:
+    try:
+        image = read_document(case.archive.image, case.archive.image.name)
+    except UsageError:
+        return
+    if "emulated" in (image.get("device"), image.get("cann_source")):
+        yield f"{case.archive.image.name} is of an emulated image"
 
 
 def _of_cann_files(case: Case) -> Iterator[str]:

@@ -9,6 +9,7 @@ from npu_assay.claims.rules.cpu_tokens import FILE as CPU_TOKENS
 from npu_assay.claims.rules.cpu_tokens import CpuTokensRule
 from npu_assay.claims.rules.health import HealthRule
 from npu_assay.claims.rules.identity import IdentityRule
+from npu_assay.claims.rules.image import ImageRule
 from npu_assay.claims.rules.inputs import InputsRule
 from npu_assay.claims.rules.lock import LockRule
 from npu_assay.claims.rules.offload_log import OffloadLogRule
@@ -37,6 +38,7 @@ def _of_any_run(stages: tuple[str, ...], device_stages: tuple[str, ...]) -> tupl
         StagesRule(stages),
         RunJunitRule(),
         LockRule(),
+        ImageRule(),
         PipelineRule(),
         InputsRule(),
         CannRule(),

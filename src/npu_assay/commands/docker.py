@@ -20,6 +20,7 @@ from npu_assay.docker.compose import compose_file
 from npu_assay.docker.dies import choose_dies
 from npu_assay.docker.folders import leads_out, make_folders
 from npu_assay.docker.host_files import read_host_files
+from npu_assay.docker.identity import identify
 from npu_assay.docker.making import SHM_SIZE, HostDies, Wish, recipe_of
 from npu_assay.docker.recipe import ContainerRecipe
 from npu_assay.docker.services import folders_of, services_of
@@ -139,6 +140,9 @@ def _wish(image: str, given: dict[str, Any]) -> Wish:
         raise UsageError(f"{image}: no such option, and no image; options stand before the image")
     model: Path | None = given["model"]
     cache: Path | None = given["cache"]
+    identity = identify(image)
+    if identity.digest is None:
+        click.echo(f"npu-assay: {image}: its digest is not known, nor given: {identity.why}", err=True)
     return Wish(
         image=image,
         arguments=given["arguments"],
@@ -150,6 +154,7 @@ def _wish(image: str, given: dict[str, Any]) -> Wish:
         group_id=os.getgid(),
         shm_size=given["shm_size"],
         network=given["network"],
+        digest=identity.digest,
     )
 
 

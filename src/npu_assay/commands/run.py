@@ -21,6 +21,7 @@ from npu_assay.claims.verdict import Verdict
 from npu_assay.commands.device_option import device_option
 from npu_assay.commands.progress import EchoProgress
 from npu_assay.commands.run_dies import device_record, dies_line, require_cann, taken_dies
+from npu_assay.commands.run_image import own_image, say_image
 from npu_assay.commands.run_model import record_model, say_model
 from npu_assay.commands.run_source import build_before, record_source, requested
 from npu_assay.commands.source_options import source_options
@@ -34,6 +35,7 @@ from npu_assay.environment.prune import needed
 from npu_assay.errors import InconclusiveError, UnusableError, UsageError
 from npu_assay.evidence.archive import Archive, create_archive, discard, write_inputs, writing
 from npu_assay.evidence.environment_record import environment_record
+from npu_assay.evidence.image import write_image
 from npu_assay.evidence.manifest import Manifest, StageStatus
 from npu_assay.evidence.provenance import host_record
 from npu_assay.model.folder import check_model
@@ -131,6 +133,7 @@ def run(
     request = requested(source, patches, pipeline.vllm_ascend, pipeline_file)
     kind, why = choose_kind(cast(Wanted, wanted), dev)
     environment, progress = Environment.of(lock, kind), EchoProgress()
+    image = own_image(os.environ, environment.variant)
     if kind == "hardware":  # what is in the way shows before anything is fetched or made
         require_cann(environment)
     named = named_tree(request, environment, progress.note)
@@ -142,9 +145,12 @@ def run(
         archive = create_archive(folder)
         held.enter_context(writing(archive))
         console.print(f"device: {why}", highlight=False, soft_wrap=True)
+        say_image(console, image)
         say_model(console, model)
         with _discarded_on_failure(archive):
             write_inputs(archive, lock.data, pipeline_data)
+            if image is not None:
+                write_image(archive.image, image)
             install(environment, progress)
             of_run = run_source(request, named, environment, progress.note)
             environment = of_run.environment
@@ -168,6 +174,7 @@ def run(
                 source=of_run.tree.record,
                 tree=of_run.tree.files,
                 model=None if model is None else record_model(console, model),
+                image=image,
                 model_infos=environment.model_infos,
             )
         with _in_use(environment, of_run.tree.root), interruptible() as interruption:

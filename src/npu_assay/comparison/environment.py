@@ -79,6 +79,7 @@ _TOGETHER = {
     Group.MODEL: "the model",
     Group.DATA: "the data",
     Group.PIPELINE: "the pipeline",
+    Group.IMAGE: "the image",
     Group.HOST: "the host",
     Group.PROJECT: "npu-assay",
 }
@@ -88,8 +89,9 @@ def _causes(differences: Sequence[Difference]) -> Iterator[str]:
     """A setting and a version are each a cause; the facts of any other group are one together.
 
     What follows from another difference is none of its own: a lock and a pipeline file are where versions and
-    settings stand, a loaded version and its place are those of the lock or of the run's vllm-ascend, a module
-    is built for the torch that is there, and prompts are made as settings say.
+    settings stand, an image is that of its environment, a loaded version and its place are those of the lock
+    or of the run's vllm-ascend, a module is built for the torch that is there, and prompts are made as
+    settings say.
     """
     groups = {difference.group for difference in differences}
     told = {difference.name for difference in differences if difference.group is Group.VERSION}
@@ -104,6 +106,8 @@ def _causes(differences: Sequence[Difference]) -> Iterator[str]:
             case Group.BUILD if "torch" in told:
                 continue
             case Group.LOCK if groups & {Group.VERSION, Group.BUILD, Group.CANN, Group.DEVICE}:
+                continue
+            case Group.IMAGE if groups & {Group.VERSION, Group.BUILD, Group.CANN, Group.DEVICE, Group.LOCK}:
                 continue
             case Group.PIPELINE | Group.DATA if Group.SETTING in groups:
                 continue

@@ -41,6 +41,7 @@ class Group(StrEnum):
     DATA = "data"
     SETTING = "setting"
     PIPELINE = "pipeline"
+    IMAGE = "image"
     HOST = "host"
     PROJECT = "npu-assay"
 
@@ -166,9 +167,14 @@ def _place(path: str) -> str:
 
 
 def _of_run(manifest: Manifest) -> Iterator[Fact]:
-    """Pipeline, host and npu-assay itself."""
+    """Pipeline, image, host and npu-assay itself."""
     yield _fact(Group.PIPELINE, "name", manifest.pipeline.name)
     yield _fact(Group.PIPELINE, "sha256", manifest.pipeline.sha256)
+    image = manifest.image
+    if image is not None:
+        yield _fact(Group.IMAGE, "target", f"{image.target}, {image.kind}")
+        yield _fact(Group.IMAGE, "base", image.base)
+        yield _fact(Group.IMAGE, "digest", image.digest or "not given")
     host = manifest.host
     if host.id is not None:
         yield _fact(Group.HOST, "id", host.id)

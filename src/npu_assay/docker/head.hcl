@@ -5,7 +5,7 @@
 variable "NAME" { default = "npu-assay" }
 # runtime, or dev: with ccache and GoogleTest.
 variable "IMAGE" { default = "runtime" }
-# The commit of npu-assay, for the label.
+# The commit of npu-assay, for the label and for what the image says of itself.
 variable "REVISION" { default = "" }
 # What images without the vendor's are made from; give it with its digest: debian:bookworm-slim@sha256:...
 # Where there is no network, one of the targets machine-*.
@@ -55,6 +55,7 @@ target "_common" {
   )
   args = {
     IMAGE               = IMAGE
+    REVISION            = REVISION
     FETCHED             = FETCHED == "" ? "" : "yes"
     VLLM_ASCEND         = VLLM_ASCEND == "" || substr(VLLM_ASCEND, 0, 4) == "git+" ? VLLM_ASCEND : "folder"
     PATCHES             = PATCHES == "" ? "" : "yes"

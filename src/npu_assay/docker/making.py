@@ -11,6 +11,7 @@ from npu_assay.docker.host_files import HostFiles
 from npu_assay.docker.places import CACHE, CHIP_VARIABLE, RUNS, SCRATCH, WORK, WRITTEN
 from npu_assay.docker.recipe import ContainerRecipe, Mount, Node, Setting
 from npu_assay.errors import UsageError
+from npu_assay.evidence.image import DIGEST_VARIABLE, REFERENCE_VARIABLE
 
 #: The most that upstream's commands for one host give (1g for A2 and A3, 10g for 310P, 16g for a 950:
 #: vllm-ascend's documents, vllm-project/recipes#907), not counting those that give all there is.
@@ -34,6 +35,8 @@ class Wish:
     group_id: int
     shm_size: str = SHM_SIZE
     network: str = "none"
+    digest: str | None = None
+    """Of the image, as docker writes it; None where docker does not know it."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,11 @@ def recipe_of(wish: Wish, npus: HostDies | None) -> ContainerRecipe:
         if mount.source and (":" in mount.source or not mount.source.startswith("/")):
             raise UsageError(f"{mount.source}: docker's -v takes absolute paths without a colon; use another")
     return ContainerRecipe(
-        image=wish.image,
+        image=wish.digest or wish.image,
         arguments=wish.arguments,
         nodes=tuple(_nodes(npus)) if npus else (),
         mounts=tuple(mounts),
-        variables=tuple(_variables(wish, npus)) if npus else (),
+        variables=(*_image_variables(wish), *(_variables(wish, npus) if npus else ())),
         user=Setting("--user", f"{wish.user_id}:{wish.group_id}", "what it leaves is the caller's"),
         groups=tuple(_groups(wish, npus)) if npus else (),
         shm_size=Setting(
@@ -110,6 +113,12 @@ def _own_mounts(wish: Wish, npus: HostDies | None) -> Iterator[Mount]:
         yield Mount(source, f"{CACHE}/{name}", False, f"{name} of a run with its own vllm-ascend, {end}")
     if npus:
         yield Mount(wish.locks, wish.locks, False, "locks of dies, shared by all runs of the host")
+
+
+def _image_variables(wish: Wish) -> Iterator[Setting]:
+    yield Setting(REFERENCE_VARIABLE, wish.image, "the name of the image, for the archive")
+    if wish.digest is not None:
+        yield Setting(DIGEST_VARIABLE, wish.digest, "which image that is: none knows its own digest")
 
 
 def _variables(wish: Wish, npus: HostDies) -> Iterator[Setting]:

@@ -3,23 +3,23 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
-from npu_assay.environment.lock import DEVICE_WORD, UNVERIFIED, Architecture, Kind, Lock
+from npu_assay.environment.lock import DEVICE_WORD, UNVERIFIED, Architecture, Lock
 from npu_assay.environment.obstacles import obstacles
 from npu_assay.environment.run_packages import wanted_packages
 from npu_assay.environment.variant import Variant
+from npu_assay.evidence.image import (
+    CANN_SOURCES,
+    CannSource,
+    ImageKind,
+    ImageRecord,
+    cann_words,
+    commits_of,
+    image_record,
+    target_name,
+)
 
-CannSource = Literal["emulated", "image", "run-packages"]
-"""Where an image has its CANN from: the Dockerfile's argument CANN.
-
-emulated: src/emucann. image: the vendor's, which the build starts from. run-packages: the vendor's packages.
-"""
-
-_SOURCES: dict[Kind, tuple[CannSource, ...]] = {
-    "emulated": ("emulated",),
-    "hardware": ("image", "run-packages"),
-}
 #: Docker's words for the architectures.
 _PLATFORMS: dict[str, str] = {"x86_64": "linux/amd64", "aarch64": "linux/arm64"}
 #: The chip in the name of CANN's ops package (cann/advice.py has the source of the names).
@@ -37,7 +37,7 @@ class ImageTarget:
     @property
     def name(self) -> str:
         """Of the target in docker-bake.hcl, and of the image's tag."""
-        return f"{self.variant.lock.name}-{self.cann}-{self.architecture}"
+        return target_name(self.variant.lock.name, self.cann, self.architecture)
 
     @property
     def platform(self) -> str:
@@ -84,22 +84,22 @@ class ImageTarget:
     @property
     def labels(self) -> dict[str, str]:
         """The OCI labels that follow from the lock."""
-        lock, components = self.variant.lock, self.variant.components
-        cann = components["cann"]
-        commits = {
-            f"npu-assay.commit.{name}": component.commit
-            for name, component in components.items()
-            if component.commit is not None
-        }
+        lock = self.variant.lock
         return {
             "org.opencontainers.image.title": f"npu-assay {self.name}",
             "org.opencontainers.image.description": _description(lock, self.cann),
             "npu-assay.lock": lock.name,
             "npu-assay.lock.sha256": lock.sha256,
             "npu-assay.device": self.device,
-            "npu-assay.cann": f"{cann.version} {cann.build or '(build not named)'}",
-            **commits,
+            "npu-assay.cann": cann_words(self.variant),
+            **{f"npu-assay.commit.{name}": commit for name, commit in commits_of(self.variant).items()},
         }
+
+    def record(self, kind: ImageKind, base: str, revision: str | None) -> ImageRecord:
+        """What the image says of itself, by what its build was told."""
+        return image_record(
+            self.variant, self.architecture, self.cann, kind=kind, base=base, revision=revision
+        )
 
     @property
     def obstacles(self) -> list[str]:
@@ -118,7 +118,7 @@ class ImageTarget:
 def image_targets(locks: Sequence[Lock]) -> Iterator[ImageTarget]:
     """The images of these locks, in their order; those of the emulator first."""
     for lock in locks:
-        for kind, sources in _SOURCES.items():
+        for kind, sources in CANN_SOURCES.items():
             if kind == "emulated" and lock.content.hardware_only:
                 continue
             for source in sources:

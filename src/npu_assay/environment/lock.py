@@ -67,7 +67,8 @@ Architecture = Literal["x86_64", "aarch64"]
 Kind = Literal["emulated", "hardware"]
 """The two variants of an environment; the device kind of a run."""
 
-DEVICE_WORD: dict[Kind, str] = {"emulated": "emulated", "hardware": "npu"}
+DeviceWord = Literal["emulated", "npu"]
+DEVICE_WORD: dict[Kind, DeviceWord] = {"emulated": "emulated", "hardware": "npu"}
 """What a user types after --device for it."""
 
 Source = Literal["index", "vendor-index", "git", "run-packages", "emulated"]

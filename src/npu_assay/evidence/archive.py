@@ -71,6 +71,11 @@ class Archive:
         return self.root / "inputs" / "pipeline.toml"
 
     @property
+    def image(self) -> Path:
+        """The image that the run was in, where it was in one."""
+        return self.root / "image.json"
+
+    @property
     def device(self) -> Path:
         return self.root / "device"
 

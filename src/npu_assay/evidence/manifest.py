@@ -16,6 +16,7 @@ from pydantic import (
 
 from npu_assay.evidence.atomic import write_atomically
 from npu_assay.evidence.device_state import DieState
+from npu_assay.evidence.image import ImageRecord
 from npu_assay.evidence.loaded import LoadedRecord
 from npu_assay.evidence.record import FileRecord, Record
 from npu_assay.evidence.stage_inputs import StageInputs
@@ -204,6 +205,8 @@ class Manifest(Record):
     """`<stage>.<setting>` -> how --set departs from the pipeline; the environment's departures are its
     `deviations`.
     """
+    image: ImageRecord | None = None
+    """None outside of npu-assay's images."""
     project: ProjectRecord
     host: HostRecord
     started: UtcTime

@@ -13,6 +13,7 @@ from npu_assay.evidence import archive as archives
 from npu_assay.evidence.archive import Archive
 from npu_assay.evidence.atomic import write_atomically
 from npu_assay.evidence.device_state import read_device_state
+from npu_assay.evidence.image import ImageRecord
 from npu_assay.evidence.loaded import read_loaded
 from npu_assay.evidence.manifest import (
     DeviceRecord,
@@ -69,6 +70,8 @@ class RunPlan:
     """Descriptors of the dies' locks. Stages inherit them, so that a die is free when nothing runs on it."""
     model: ModelRecord | None = None
     """None: the suites make a tiny one."""
+    image: ImageRecord | None = None
+    """None outside of npu-assay's images."""
     model_infos: Path | None = None
     """See `pipeline.run_folders`."""
     grace: float = 10.0
@@ -269,6 +272,7 @@ class Runner:
             loaded=read_loaded(self._archive.environment),
             changed_settings=changed_settings(self._plan.pipeline, self._plan.settings),
             model=self._plan.model,
+            image=self._plan.image,
             project=project,
             host=host_record(),
             started=self._clock.started,

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from npu_assay.evidence.device_state import DieState
+from npu_assay.evidence.image import ImageRecord
 from npu_assay.evidence.manifest import DeviceRecord, DieRecord, Manifest, ModelRecord, StageRecord
 from npu_assay.report.legible import count, seconds, size
 from npu_assay.source.record import SourceRecord
@@ -36,6 +37,7 @@ def facts(manifest: Manifest) -> tuple[Fact, ...]:
     found = [
         Fact("Pipeline", manifest.pipeline.name, tuple(_pipeline(manifest))),
         Fact("Environment", environment.name, (f"lock sha256 {environment.lock_sha256}",)),
+        *([] if manifest.image is None else [_image(manifest.image)]),
         _source(manifest.source),
         _device(manifest.device),
         _model(manifest.model),
@@ -81,6 +83,16 @@ def _source(source: SourceRecord) -> Fact:
     details += [f"patch {patch.name}, sha256 {patch.sha256}" for patch in source.patches]
     patched = f" with {_number(len(source.patches), 'patch', 'patches')}" if source.patches else ""
     return Fact("vllm-ascend", f"{source.version}{patched}", tuple(details))
+
+
+def _image(image: ImageRecord) -> Fact:
+    digest = "digest not given" if image.digest is None else str(image.digest)
+    revision = (
+        "of no commit that the build was told" if image.revision is None else f"of commit {image.revision}"
+    )
+    return Fact(
+        "Image", f"{image.name}, {digest}", (f"{image.target}, {image.kind}, from {image.base}, {revision}",)
+    )
 
 
 def _device(device: DeviceRecord) -> Fact:

@@ -9,17 +9,18 @@ best result is WARNED, and its tests are called `emulated/...`.
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from npu_assay.claims.findings import Result
 from npu_assay.claims.verdict import Verdict
 from npu_assay.digest import sha256_of
 from npu_assay.errors import AssayError, UsageError
 from npu_assay.evidence.archive import Archive
-from npu_assay.evidence.manifest import StageStatus, read_manifest
+from npu_assay.evidence.manifest import Manifest, StageStatus, read_manifest
 from npu_assay.report.deriver import Deriver
 from npu_assay.source.record import Sha256
 from npu_assay.strict import Strict, first_problem
@@ -31,7 +32,7 @@ _DERIVER = "pkg:generic/npu-assay@"
 #: What the statement is about, and what decided how the run was made; those that the archive has.
 _SUBJECTS = ("SHA256SUMS", "source/files.sha256")
 _RECORDS = ("manifest.json", "merged.json")
-_CONFIGURATION = (*_RECORDS, "inputs/lock.toml", "inputs/pipeline.toml")
+_CONFIGURATION = (*_RECORDS, "image.json", "inputs/lock.toml", "inputs/pipeline.toml")
 #: Of a merged archive, where the manifests of its shards are.
 _SHARDS = "shards/*/manifest.json"
 
@@ -66,13 +67,31 @@ class Annotations(Strict):
     """The last line of `npu-assay verify`."""
 
 
+class ImageAnnotations(Strict):
+    """What the digest of the image that the run was in stands for."""
+
+    digest_of: Literal["manifest", "id"] = Field(alias="digestOf")
+
+
+def _annotated(value: object) -> str:
+    """What annotations are about; those of a run are what they have to be otherwise."""
+    is_image = isinstance(value, ImageAnnotations) or (isinstance(value, dict) and "digestOf" in value)
+    return "image" if is_image else "run"
+
+
 class Descriptor(Strict):
-    """in-toto's ResourceDescriptor: a file of the archive by its name there, or npu-assay itself."""
+    """in-toto's ResourceDescriptor: a file of the archive by its name there, an image, npu-assay."""
 
     name: str
     uri: str | None = None
     digest: Digest
-    annotations: Annotations | None = None
+    annotations: (
+        Annotated[
+            Annotated[Annotations, Tag("run")] | Annotated[ImageAnnotations, Tag("image")],
+            Discriminator(_annotated),
+        ]
+        | None
+    ) = None
 
 
 class TestResult(Strict):
@@ -112,7 +131,11 @@ def render_statement(archive: Archive, verdict: Verdict, deriver: Deriver) -> by
         "predicateType": _TEST_RESULT,
         "predicate": {
             "result": _result(verdict),
-            "configuration": [*_configuration(archive, verdict), _tool(deriver)],
+            "configuration": [
+                *_configuration(archive, verdict),
+                *_images(archive),
+                _tool(deriver),
+            ],
             **_tests(archive, verdict),
         },
     }
@@ -156,6 +179,18 @@ def _configuration(archive: Archive, verdict: Verdict) -> Iterator[dict[str, Any
             yield _file(archive, name) | ({"annotations": said} if name in _RECORDS else {})
 
 
+def _images(archive: Archive) -> Iterator[dict[str, Any]]:
+    """The images that the run, or its shards, were in: those whose digest is known, each once."""
+    seen: set[str] = set()
+    for manifest in _readable(archive):
+        image = manifest.image
+        if image is None or image.digest is None or str(image.digest) in seen:
+            continue
+        seen.add(str(image.digest))
+        digest = {"sha256": image.digest.sha256}
+        yield {"name": image.name, "digest": digest, "annotations": {"digestOf": image.digest.of}}
+
+
 def _result(verdict: Verdict) -> str:
     """An emulated pass is no evidence about an NPU: a policy that asks for PASSED must not take it."""
     if verdict.emulated and verdict.result is Result.PASS:
@@ -178,15 +213,18 @@ def _tests(archive: Archive, verdict: Verdict) -> dict[str, list[str]]:
 
 
 def _stages(archive: Archive) -> Iterator[tuple[str, Result]]:
-    """What ran, by the manifests; one that can't be read is a failed finding of the verdict's."""
-    for path in _manifests(archive):
-        try:
-            manifest = read_manifest(path)
-        except AssayError:
-            continue
+    """What ran, by the manifests."""
+    for manifest in _readable(archive):
         for stage in manifest.stages:
             if stage.status in _STAGES:
                 yield f"stage/{stage.name}", _STAGES[stage.status]
+
+
+def _readable(archive: Archive) -> Iterator[Manifest]:
+    """The manifests; one that can't be read is a failed finding of the verdict's."""
+    for path in _manifests(archive):
+        with suppress(AssayError):
+            yield read_manifest(path)
 
 
 def _manifests(archive: Archive) -> Iterable[Path]:

@@ -24,6 +24,7 @@ MODELS = {
     "env-check": "npu_assay.environment.drift.report:DriftReport",
     "env-diff": "npu_assay.environment.difference:LockDifference",
     "fetched": "npu_assay.environment.fetched:Fetched",
+    "image": "npu_assay.evidence.image:ImageRecord",
     "lock": "npu_assay.environment.lock:LockFile",
     "manifest": "npu_assay.evidence.manifest:Manifest",
     "merged": "npu_assay.evidence.merged.record:MergedRecord",

@@ -30,10 +30,12 @@ from npu_assay.device.host import join
 from npu_assay.device.overrides import read_log
 from npu_assay.device.reports import DeviceHealth
 from npu_assay.device.stored import read_answers
-from npu_assay.environment.lock import UNVERIFIED
+from npu_assay.environment.lock import UNVERIFIED, read_lock
+from npu_assay.environment.variant import Variant
 from npu_assay.errors import AssayError
 from npu_assay.evidence.archive import Archive, create_archive, seal
 from npu_assay.evidence.device_state import read_device_state
+from npu_assay.evidence.image import CANN_SOURCES, ImageDigest, image_record, write_image
 from npu_assay.evidence.loaded import read_loaded
 from npu_assay.evidence.manifest import StageStatus, write_manifest
 from npu_assay.evidence.run_junit import render_run_junit
@@ -369,6 +371,22 @@ class OffloadArchive:
             if package["name"] == "vllm-ascend":
                 package["version"] = source.version
         self.write("environment.json", json.dumps(facts))
+
+    def put_in_image(self, **record: object) -> None:
+        """As if the run had been in an image of its lock."""
+        kind = self.manifest.device.kind
+        image = image_record(
+            Variant.of(read_lock(self.checkout.lock(LOCK)), kind),
+            self.manifest.host.machine,
+            CANN_SOURCES[kind][0],
+            kind="runtime",
+            base="debian:bookworm-slim",
+            revision=None,
+        )
+        digest = ImageDigest(of="manifest", sha256="f" * 64)
+        given = {"reference": f"npu-assay:{image.target}", "digest": digest}
+        self.change_manifest(image=image.model_copy(update=given | record))
+        write_image(self.archive.image, self.manifest.image)
 
     def use_lock(self, change: Callable[[str], str]) -> None:
         """As if this checkout had another lock, and the run had been made from that."""

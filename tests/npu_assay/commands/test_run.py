@@ -19,9 +19,12 @@ from npu_assay.cann.tree import CannTree
 from npu_assay.claims.case import Mode
 from npu_assay.claims.findings import Result
 from npu_assay.commands import run as run_module
+from npu_assay.commands import run_image
 from npu_assay.environment.ascend_build.request import RunSource
+from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
+from npu_assay.evidence.image import image_record, read_image, write_image
 from npu_assay.evidence.manifest import read_manifest
 from npu_assay.evidence.record import FileRecord
 from npu_assay.project import ENVIRONMENTS, ROOT
@@ -479,3 +482,67 @@ def test_a_full_disk_is_exit_4_and_one_line(assay, capsys):
         assert (assay.out / "statement.intoto.json").is_file()
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+
+
+IMAGE_DIGEST = f"npu-assay@sha256:{'f' * 64}"
+
+
+@pytest.fixture
+def in_image(assay, monkeypatch) -> Path:
+    """As in a container of an image of the default environment, which was started with name and digest."""
+    variant = Variant.of(load_lock(DEFAULT_ENVIRONMENT), "emulated")
+    record = image_record(variant, "x86_64", "emulated", kind="runtime", base="debian", revision=None)
+    file = assay.folder / "image.json"
+    write_image(file, record)
+    monkeypatch.setattr(run_image, "IMAGE", file)
+    monkeypatch.setenv("NPU_ASSAY_IMAGE", "npu-assay:mine")
+    monkeypatch.setenv("NPU_ASSAY_IMAGE_DIGEST", IMAGE_DIGEST)
+    return file
+
+
+def test_a_run_in_an_image_names_it_in_archive_and_manifest(assay, in_image, capsys):
+    assert assay.run() == 0
+    assert f"image: npu-assay:mine, sha256:{'f' * 64} (manifest)\n" in capsys.readouterr().out
+    image = read_manifest(assay.out / "manifest.json").image
+    assert image == read_image(assay.out / "image.json", "image.json")
+    assert (image.reference, image.digest.of) == ("npu-assay:mine", "manifest")
+    own = read_image(in_image, "image.json")
+    assert image.model_copy(update={"reference": None, "digest": None}) == own
+
+
+def test_outside_of_an_image_no_archive_has_one(assay, in_image, capsys, monkeypatch):
+    assert assay.run() == 0
+    assert (assay.out / "image.json").exists()
+    in_image.unlink()
+    monkeypatch.delenv("NPU_ASSAY_IMAGE")
+    monkeypatch.delenv("NPU_ASSAY_IMAGE_DIGEST")
+    assay.out = assay.folder / "outside"
+    assert assay.run() == 0
+    assert not (assay.out / "image.json").exists()
+    assert read_manifest(assay.out / "manifest.json").image is None
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "options", "message"),
+    [
+        ("NPU_ASSAY_IMAGE_DIGEST", "latest", (), "NPU_ASSAY_IMAGE_DIGEST is 'latest', expected sha256:"),
+        ("NPU_ASSAY_IMAGE", "a name", (), "NPU_ASSAY_IMAGE is 'a name', expected an image's name"),
+        (
+            "NPU_ASSAY_IMAGE",
+            "",
+            ("--environment", "cann900-vllm0221"),
+            "this image has cann900-vllm018 for --device emulated, and the run is to be in cann900-vllm0221",
+        ),
+    ],
+)
+def test_what_is_wrong_about_the_image_is_said_before_an_archive_is_made(
+    assay, in_image, monkeypatch, capsys, variable, value, options, message
+):
+    assert assay.run() == 0
+    assay.out = assay.folder / "second"
+    monkeypatch.setenv(variable, value)
+    assert assay.run(*options) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert said[0].startswith(f"npu-assay: {message}")
+    assert not assay.out.exists()

@@ -84,6 +84,9 @@ def host(run):
         (model, "the model"),
         (patched, "vllm-ascend"),
         (host, "the host"),
+        (lambda run: run.put_in_image(), "the image"),
+        # Another environment is in another image.
+        (lambda run: (run.put_in_image(), version(run, torch="2.9.1")), "version torch (2.9.0, 2.9.1)"),
     ],
 )
 def test_a_change_is_put_down_to_what_alone_differs(offload, change, cause):

@@ -186,7 +186,8 @@ def test_the_group_of_closed_nodes_is_the_users_too(npus_of, tmp_path):
 
 def test_an_emulated_container_gets_nothing_of_the_host():
     recipe = recipe_of(WISH, None)
-    assert given(recipe, "--device") == given(recipe, "--group-add") == given(recipe, "--env") == []
+    assert given(recipe, "--device") == given(recipe, "--group-add") == []
+    assert given(recipe, "--env") == ["NPU_ASSAY_IMAGE=image:tag"]
     assert given(recipe, "-v") == [
         "/models/a b:/models/a b:ro",
         "/home/u/runs:/npu-assay/runs",

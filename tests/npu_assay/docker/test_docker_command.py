@@ -14,8 +14,10 @@ from planted_npu_smi import plant_npu_smi
 from npu_assay.commands.docker import docker
 from npu_assay.docker.example import PATH, example
 
-#: Prints its words, a line each, and ends as a container's command would.
-DOCKER = """#!/bin/sh
+ID = "sha256:" + "a" * 64
+#: Knows an image, prints its words otherwise, a line each, and ends as a container's command would.
+DOCKER = f"""#!/bin/sh
+[ "$1 $2" != "image inspect" ] || {{ echo '[{{"Id": "{ID}", "RepoDigests": []}}]'; exit 0; }}
 printf '%s\\n' "$@"
 exit 7
 """
@@ -53,7 +55,10 @@ def test_the_command_is_printed_and_starts_in_a_shell(host, tmp_path):
     assert said.returncode == 7
     words = said.stdout.splitlines()
     assert words[0] == "run"
-    assert words[-3:] == ["image", "run", "--shard"]
+    assert words[-3:] == [ID, "run", "--shard"]
+    assert ["NPU_ASSAY_IMAGE=image", f"NPU_ASSAY_IMAGE_DIGEST={ID}"] == [
+        word for word in words if word.startswith("NPU_ASSAY_IMAGE")
+    ]
     assert f"{tmp_path}/a place/runs:/npu-assay/runs" in words
     assert (tmp_path / "a place/runs").is_dir()
     assert f"{tmp_path}/a place/a cache/trees:/opt/npu-assay/cache/trees" in words
@@ -79,13 +84,26 @@ def test_without_docker_exec_says_what_to_do(host, monkeypatch):
     ended = npu_assay(*words)
     assert (ended.returncode, ended.stdout) == (2, "")
     says = "docker: can't be run (No such file or directory); install docker, or leave out --exec"
-    assert ended.stderr == f"npu-assay: {says}\n"
+    assert ended.stderr.splitlines()[-1] == f"npu-assay: {says}"
+
+
+def test_where_docker_does_not_know_the_image_its_name_is_given_with_a_note(host, tmp_path):
+    words = ["run", "--root", str(host), "image", "run"]
+    known = CliRunner().invoke(docker, words)
+    assert (known.stderr, known.stdout.splitlines()[-1]) == ("", f"  {ID} run")
+    (tmp_path / "tools/docker").write_text("#!/bin/sh\necho 'no such image' >&2\nexit 1\n")
+    unknown = CliRunner().invoke(docker, words)
+    assert unknown.exit_code == 0
+    assert unknown.stderr == "npu-assay: image: its digest is not known, nor given: docker: no such image\n"
+    assert unknown.stdout.splitlines()[-1] == "  image run"
+    assert "NPU_ASSAY_IMAGE=image" in unknown.stdout
+    assert "NPU_ASSAY_IMAGE_DIGEST" not in unknown.stdout
 
 
 def test_every_option_is_explained(host):
     said = CliRunner().invoke(docker, ["run", "--root", str(host), "--explain", "-t", "image", "a b"]).stdout
     first, *options, image = said.splitlines()
-    assert (first, image.strip()) == ("docker run", "image 'a b'")
+    assert (first, image.strip()) == ("docker run", f"{ID} 'a b'")
     assert all(line.partition("  # ")[2] for line in options)
     for option in ("--device /dev/davinci0", "--interactive --tty"):
         assert any(line.startswith(f"  {option} ") for line in options)

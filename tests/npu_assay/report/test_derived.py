@@ -63,7 +63,7 @@ def to_pipe(path):
         (lambda path: path.write_bytes(path.read_bytes() + b"\n"), Result.FAIL, "not the bytes that are"),
         (replace("WARNED", "PASSED"), Result.FAIL, "not the bytes that are derived"),
         (replace("emulated/", ""), Result.FAIL, "not the bytes that are derived"),
-        (replace('"mode"', '"mood"'), Result.FAIL, "annotations.mode: Field required"),
+        (replace('"mode"', '"mood"'), Result.FAIL, "annotations.run.mode: Field required"),
         (lambda path: os.truncate(path, 65 << 20), Result.FAIL, "more than 67108864 bytes"),
     ],
 )

@@ -39,6 +39,19 @@ def test_a_run_of_the_locks_own_has_no_patch_no_model_no_inputs(offload):
     assert not said(offload, "Pipeline")[1].startswith("shard")
 
 
+def test_the_image_of_a_run_is_one_line_with_its_digest(offload):
+    assert "Image" not in [fact.label for fact in facts(offload.manifest)]
+    offload.put_in_image(reference="npu-assay:mine", revision="a" * 40)
+    text, detail = said(offload, "Image")
+    assert text == f"npu-assay:mine, sha256:{'f' * 64} (manifest)"
+    assert detail.startswith("cann900-vllm018-emulated-")
+    assert detail.endswith(f", runtime, from debian:bookworm-slim, of commit {'a' * 40}")
+    offload.put_in_image(reference=None, digest=None)
+    text, detail = said(offload, "Image")
+    assert text.endswith(", digest not given")
+    assert detail.endswith(", of no commit that the build was told")
+
+
 def test_a_shard_says_which_one_it_is(offload):
     offload.change_manifest(shard=ShardRecord(index=1, count=2))
     assert said(offload, "Pipeline")[1] == "shard 1/2: its part of a divided run"

@@ -84,6 +84,20 @@ def test_a_pass_on_hardware_is_passed_and_one_on_the_emulator_says_so_in_every_f
     assert (said["deviceKind"], said["mode"]) == ("hardware", "formal")
 
 
+def test_the_image_of_a_run_is_named_with_its_digest(offload):
+    assert "image.json" not in by_name(statement(offload)["predicate"]["configuration"])
+    offload.put_in_image()
+    configuration = by_name(derived(offload)["predicate"]["configuration"])
+    file, image = configuration["image.json"], configuration[offload.manifest.image.reference]
+    assert file["digest"]["sha256"] == hashlib.sha256(offload.archive.image.read_bytes()).hexdigest()
+    assert (image["digest"]["sha256"], image["annotations"]) == ("f" * 64, {"digestOf": "manifest"})
+    schema = jsonschema.Draft202012Validator(json.loads(schema_file("statement").read_text()))
+    schema.validate(statement(offload))
+    offload.put_in_image(digest=None)
+    unknown = by_name(derived(offload)["predicate"]["configuration"])
+    assert configuration.keys() - unknown.keys() == {offload.manifest.image.reference}
+
+
 @pytest.mark.parametrize(
     ("status", "tests"),
     [

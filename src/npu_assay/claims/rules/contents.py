@@ -16,6 +16,7 @@ _EVERY_RUN = (
     r"manifest\.json",
     r"junit\.xml",
     r"environment\.json",
+    r"image\.json",
     r"inputs/(?:lock|pipeline)\.toml",
     r"source/(?:source\.json|build\.json|files\.sha256|base-native\.sha256|patches/[^/]+)",
     r"device/(?:after/)?(?:devices\.json|npu-smi-[a-z0-9-]+\.txt)",

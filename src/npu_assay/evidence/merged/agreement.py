@@ -93,6 +93,12 @@ def _model(part: Part) -> object:
     return None if model is None else model.model_dump(mode="json", exclude={"path"})
 
 
+def _image(part: Part) -> object:
+    """Whatever name each host has for it."""
+    image = part.manifest.image
+    return None if image is None else image.model_dump(mode="json", exclude={"reference"})
+
+
 def _loaded(part: Part) -> object:
     return {name: package.version for name, package in (part.manifest.loaded or {}).items()}
 
@@ -107,6 +113,7 @@ _SAME: dict[str, _Told] = {
     "the environment": _environment,
     "the vllm-ascend": _source,
     "the model": _model,
+    "the image": _image,
     "the settings": lambda part: {stage.name: stage.settings for stage in part.manifest.stages},
     "the kind of device": lambda part: part.manifest.device.kind,
     "the chip": _chips,

@@ -46,6 +46,7 @@ def _planted(root: Path) -> Path:
 def _planted_hardware(root: Path) -> Path:
     offload = OffloadArchive(root)
     to_hardware(offload)
+    offload.put_in_image()
     offload.seal()
     derive(root, recorded_checkout())
     return root

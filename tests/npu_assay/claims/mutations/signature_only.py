@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mutations.forged import Forged, Json
+from mutations.good import GOOD, Good
 
 ROUNDS = "results/kv-offload.jsonl"
 #: Values of JSON files, by file and path, that no raw file repeats.
@@ -28,6 +29,8 @@ class Lie:
     name: str
     """As in the documentation's table."""
     change: Callable[[Forged], object]
+    good: Good = GOOD[0]
+    """What it is told of."""
 
 
 def _host(manifest: Json) -> None:
@@ -36,6 +39,14 @@ def _host(manifest: Json) -> None:
 
 def _commit(manifest: Json) -> None:
     manifest["project"].update(commit="f" * 40, dirty=False)
+
+
+def _image(forged: Forged) -> None:
+    def edit(image: Json) -> None:
+        image.update(base="debian:bookworm", revision="f" * 40, digest={"of": "id", "sha256": "0" * 64})
+
+    forged.edit_json("image.json", edit)
+    forged.edit_manifest(lambda manifest: edit(manifest["image"]))
 
 
 def _seconds(manifest: Json) -> None:
@@ -51,6 +62,7 @@ def _swapped(rows: list[Json]) -> list[Json]:
 LIES = (
     Lie("another machine", lambda forged: forged.edit_manifest(_host)),
     Lie("another commit of npu-assay", lambda forged: forged.edit_manifest(_commit)),
+    Lie("another base, revision or digest of the image", _image, GOOD[1]),
     Lie("a little less time", lambda forged: forged.edit_manifest(_seconds)),
     Lie(
         "rounds exchanged, in rows and log",

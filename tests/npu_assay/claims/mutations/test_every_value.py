@@ -103,13 +103,12 @@ def _same(forged: Forged, manifest: Manifest) -> bool:
 
 
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.name)
-def test_what_only_a_signature_could_catch_is_in_the_documentation(
-    planted: Path, tmp_path: Path, lie: Lie
-) -> None:
-    forged = Forged.of(planted, tmp_path / "run", GOOD_ONE.checkout)
+def test_what_only_a_signature_could_catch_is_in_the_documentation(tmp_path: Path, lie: Lie) -> None:
+    good = lie.good
+    forged = Forged.of(good.make(tmp_path / "good"), tmp_path / "run", good.checkout)
     lie.change(forged)
-    assert verify(forged.root, GOOD_ONE.mode, GOOD_ONE.checkout).result is Result.FAIL
+    assert verify(forged.root, good.mode, good.checkout).result is Result.FAIL
     forged.seal()
-    assert verify(forged.root, GOOD_ONE.mode, GOOD_ONE.checkout).result is Result.PASS
+    assert verify(forged.root, good.mode, good.checkout).result is Result.PASS
     section = (ROOT / "docs/evidence.md").read_text().partition("## What only a signature could catch")[2]
     assert f"| {lie.name} |" in section

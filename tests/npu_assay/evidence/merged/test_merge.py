@@ -152,6 +152,10 @@ REFUSED = {
         lambda shard: shard.replace("environment.json", IDENTITY, f"{IDENTITY} of another day"),
         f"{{1}} and {{2}} differ in the CANN that was loaded: {IDENTITY} and {IDENTITY} of another day",
     ),
+    "an image": (
+        lambda shard: shard.put_in_image(),
+        '{1} and {2} differ in the image: nothing and {"schema_version": 1, "target": "cann900-vllm018-',
+    ),
     "another npu-assay": (change_project, "{1} and {2} differ in npu-assay: commit is "),
     "another division": (
         lambda shard: shard.change_manifest(shard=ShardRecord(index=2, count=3)),
@@ -248,11 +252,13 @@ def test_a_merged_archive_is_no_shard(shards, tmp_path):
 
 
 def test_what_differs_between_hosts_is_no_reason(shards, tmp_path):
-    """The kernel, how much memory, the folder of a model, what was compiled there."""
+    """The kernel, how much memory, the folder of a model, an image's name, what was compiled there."""
     first, second = shards
     host = second.manifest.host.model_copy(update={"kernel": "5.10.0", "cpus": 192, "machine": "aarch64"})
     second.change_manifest(host=host, model=MODEL)
     first.change_manifest(model=MODEL.model_copy(update={"path": "/data/qwen"}))
+    first.put_in_image()
+    second.change_manifest(image=first.manifest.image.model_copy(update={"reference": "mirror/image"}))
     for number, shard in enumerate(shards):
         change_environment(shard, rebuilt={"vllm_ascend/vllm_ascend_C.so": str(number) * 64})
         shard.change_manifest(
