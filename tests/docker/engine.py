@@ -91,6 +91,8 @@ class Engine:
         timeout: float | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """`docker run --rm OPTIONS IMAGE ARGS`; it has no network, if the options don't say otherwise."""
+        if "--network" not in options:
+            options = ["--network", "none", *options]
         return self.docker("run", "--rm", *options, image, *args, check=check, timeout=timeout)
 
     def bake(

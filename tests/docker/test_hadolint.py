@@ -46,6 +46,7 @@ def test_every_dockerfile_is_clean() -> None:
     [
         ("ENTRYPOINT ", "RUN apt-get install -y git\nENTRYPOINT ", "DL3015"),
         ("ENTRYPOINT ", "RUN apt-get install -y git\nENTRYPOINT ", "DL3008"),
+        ('CMD ["--help"]', "CMD --help", "DL3025"),
         ('"$LOCK"', "$LOCK", "SC2086"),
         ("COPY ci ", "ADD ci ", "DL3020"),
         ("FROM scratch AS fetched", "FROM debian:latest AS fetched", "DL3007"),
