@@ -84,7 +84,7 @@ def test_provenance_has_the_locks_artefacts_the_base_and_the_checkout(
 ) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", "https://me:secret@index.example/simple")
     monkeypatch.setenv("PIP_CONF", "/home/me/pip.conf")
-    build(NAME, "--set", "*.args.HTTPS_PROXY=https://me:secret@proxy.example")
+    build(NAME, "--", "--set", "*.args.HTTPS_PROXY=https://me:secret@proxy.example")
     found = told("provenance.intoto.json")
     assert "secret" not in json.dumps(found)
     assert found["subject"] == [
