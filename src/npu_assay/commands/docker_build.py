@@ -35,10 +35,10 @@ _LOG = "build.log"
 def build_command(name: str, out: Path | None, arguments: tuple[str, ...]) -> None:
     """Build an image of docker/docker-bake.hcl, and tell what it is made of.
 
-    The bake file's variables are the shell's; ARGS go to `docker buildx bake` as they are; `--` may stand before them. Leaves in DIR the
-    image's digest, image.json, a bill of materials (CycloneDX), provenance (in-toto, SLSA), the size of each
-    layer, and build.log. A build that fails ends with npu-assay's own last line from inside it, and with the
-    exit code of that.
+    The bake file's variables are the shell's; ARGS go to `docker buildx bake` as they are, and `--` may stand
+    before them. Leaves in DIR the image's digest, image.json, a bill of materials (CycloneDX), provenance
+    (in-toto, SLSA), the size of each layer, and build.log. A build that fails ends with npu-assay's own last
+    line from inside it, and with the exit code of that.
     """
     target = _target(name)
     arguments = arguments[1:] if arguments[:1] == ("--",) else arguments
