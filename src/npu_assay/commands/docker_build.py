@@ -51,12 +51,15 @@ def build_command(name: str, out: Path | None, arguments: tuple[str, ...]) -> No
     except OSError as error:
         raise UsageError(f"{folder}: can't be made ({error.strerror}); choose another with --out") from error
     digest = build(bake, folder / _LOG, lambda line: click.echo(line, err=True))
+    args = plan["args"]
+    base = _base(args, target)
     built = BuiltImage(
         target=target,
         reference=plan["tags"][0],
         name=digest,
         digest=ImageDigest.read(digest),
-        base=_base(plan["args"], target),
+        record=target.record(args["IMAGE"], base.reference, args["REVISION"] or None),
+        base=base,
         variables=variables,
         arguments=arguments,
         project=project,
