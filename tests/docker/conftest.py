@@ -11,25 +11,34 @@ from typing import Any
 import own_daemon
 import pytest
 from debian_base import make_base
-from engine import NAME, Build, Engine, find_client, machine_variables, missing
+from engine import NAME, Build, Engine, find_client, machine_variables, missing, refuse
 from layers import SECRET
 
 from npu_assay.cache import cache_root
 
 
 @pytest.fixture(scope="session")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """A daemon of the tests' own, whose images and build cache the next run finds again."""
+def installed() -> None:
+    """An engine that can be started."""
     if reason := missing():
-        # Where somebody is waiting for it, what can't be tested is a failure.
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+        refuse(reason)
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """A daemon of the tests' own, whose images and build cache the next run finds again."""
     config = tmp_path_factory.mktemp("docker-config")
     client = find_client(config) or "docker"
     if host := os.environ.get("NPU_ASSAY_TEST_DOCKER_HOST"):
         yield Engine(host, client, config)
         return
+    request.getfixturevalue("installed")
     with own_daemon.running(cache_root() / "tests-docker") as host:
-        yield Engine(host, client, config)
+        engine = Engine(host, client, config)
+        # What a run that was killed has left, and images of last week that no name leads to.
+        engine.docker("container", "prune", "--force")
+        engine.docker("image", "prune", "--force", "--filter", "until=168h")
+        yield engine
 
 
 @pytest.fixture(scope="session")

@@ -13,9 +13,9 @@ def stages(path: Path = DOCKERFILE) -> dict[str, Stage]:
     return dict(read_stages(path))
 
 
-def chain(target: str, arguments: dict[str, str]) -> list[Stage]:
+def chain(target: str, arguments: dict[str, str], path: Path = DOCKERFILE) -> list[Stage]:
     """The stages that make a target with these arguments, the first one first."""
-    by_name = stages()
+    by_name = stages(path)
     found: list[Stage] = []
     name = target
     while name in by_name:
