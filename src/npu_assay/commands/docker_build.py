@@ -35,12 +35,13 @@ _LOG = "build.log"
 def build_command(name: str, out: Path | None, arguments: tuple[str, ...]) -> None:
     """Build an image of docker/docker-bake.hcl, and tell what it is made of.
 
-    The bake file's variables are the shell's; ARGS go to `docker buildx bake` as they are. Leaves in DIR the
-    image's digest, image.json, a bill of materials (CycloneDX), provenance (in-toto, SLSA), the size of each
-    layer, and build.log. A build that fails ends with npu-assay's own last line from inside it, and with the
-    exit code of that.
+    The bake file's variables are the shell's; ARGS go to `docker buildx bake` as they are, and `--` may stand
+    before them. Leaves in DIR the image's digest, image.json, a bill of materials (CycloneDX), provenance
+    (in-toto, SLSA), the size of each layer, and build.log. A build that fails ends with npu-assay's own last
+    line from inside it, and with the exit code of that.
     """
     target = _target(name)
+    arguments = arguments[1:] if arguments[:1] == ("--",) else arguments
     bake = Bake(name, arguments)
     project, variables, builder = project_record(), given_variables(os.environ), builder_versions()
     plan = planned(bake)
@@ -50,12 +51,15 @@ def build_command(name: str, out: Path | None, arguments: tuple[str, ...]) -> No
     except OSError as error:
         raise UsageError(f"{folder}: can't be made ({error.strerror}); choose another with --out") from error
     digest = build(bake, folder / _LOG, lambda line: click.echo(line, err=True))
+    args = plan["args"]
+    base = _base(args, target)
     built = BuiltImage(
         target=target,
         reference=plan["tags"][0],
         name=digest,
         digest=ImageDigest.read(digest),
-        base=_base(plan["args"], target),
+        record=target.record(args["IMAGE"], base.reference, args["REVISION"] or None),
+        base=base,
         variables=variables,
         arguments=arguments,
         project=project,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from npu_assay.docker.targets import ImageTarget
-from npu_assay.evidence.image import ImageDigest
+from npu_assay.evidence.image import ImageDigest, ImageRecord
 from npu_assay.evidence.manifest import ProjectRecord
 
 
@@ -28,6 +28,8 @@ class BuiltImage:
     name: str
     """That digest, as docker takes it for a name."""
     digest: ImageDigest
+    record: ImageRecord
+    """What it has to say of itself, by what its build was told."""
     base: BaseImage
     variables: Mapping[str, str]
     """Of the bake file, those that the shell gave, without secrets."""

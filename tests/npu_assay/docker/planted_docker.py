@@ -75,7 +75,10 @@ class PlantedDocker:
         self.answers("code", "0")
         self.metadata = {"containerimage.config.digest": ID, "containerimage.digest": ID}
         self.answers("metadata.json", json.dumps({target: self.metadata}))
-        plan = {"args": {"BASE": "debian:bookworm-slim"}, "tags": [f"npu-assay:{target}"]}
+        plan = {
+            "args": {"BASE": "debian:bookworm-slim", "IMAGE": "runtime", "REVISION": ""},
+            "tags": [f"npu-assay:{target}"],
+        }
         self.answers("plan.json", json.dumps({"target": {target: plan}}))
         self.inspected(ID, ID)
         self.inspected("debian:bookworm-slim", BASE_ID)
