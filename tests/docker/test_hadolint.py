@@ -44,6 +44,8 @@ def test_every_dockerfile_is_clean() -> None:
 @pytest.mark.parametrize(
     ("good", "bad", "rule"),
     [
+        ("ENTRYPOINT ", "RUN apt-get install -y git\nENTRYPOINT ", "DL3015"),
+        ("ENTRYPOINT ", "RUN apt-get install -y git\nENTRYPOINT ", "DL3008"),
         ('CMD ["--help"]', "CMD --help", "DL3025"),
         ('"$LOCK"', "$LOCK", "SC2086"),
         ("COPY ci ", "ADD ci ", "DL3020"),

@@ -1,42 +1,47 @@
 """The tests' own daemon: it runs beside another one, and leaves nothing behind however it ends."""
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from engine import Engine
-from own_bridge import add_bridge, remove_bridge
+from engine import PATH
 from own_daemon import running
 from processes import ends, is_alive
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker"), pytest.mark.usefixtures("installed")]
 
 
-def bridges() -> set[str]:
-    """Of this machine."""
-    return {link.parent.name for link in Path("/sys/class/net").glob("*/bridge")}
+@pytest.fixture
+def neighbours_bridge() -> Iterator[str]:
+    """docker0, as another daemon has it; made where there is none."""
+    made = subprocess.run(
+        ["ip", "link", "add", "docker0", "type", "bridge"], capture_output=True, check=False
+    )
+    yield "docker0"
+    if made.returncode == 0:
+        subprocess.run(["ip", "link", "delete", "docker0"], check=True)
 
 
-def test_it_answers(engine: Engine) -> None:
-    assert "overlay2" in engine.docker("info", "--format", "{{.Driver}}").stdout
+def test_it_changes_nothing_of_the_machines_network(neighbours_bridge: str, tmp_path: Path) -> None:
+    def seen() -> tuple[set[str], str]:
+        command = ["iptables-save"] if shutil.which("iptables-save", path=PATH) else ["true"]
+        rules = subprocess.run(command, capture_output=True, text=True, check=True, env={"PATH": PATH}).stdout
+        counted = re.sub(r"\[\d+:\d+\]|^#.*", "", rules, flags=re.MULTILINE)
+        return {path.name for path in Path("/sys/class/net").iterdir()}, counted
 
-
-def test_the_bridge_of_the_machines_own_daemon_stays(tmp_path: Path) -> None:
-    before = bridges()
-    if "docker0" not in before:
-        add_bridge("docker0")
-    try:
-        with running(tmp_path / "data"):
-            assert bridges() >= {"docker0", *before}
-            assert len(bridges() - before - {"docker0"}) == 1
-        assert bridges() == {"docker0", *before}
-    finally:
-        if "docker0" not in before:
-            remove_bridge("docker0")
+    before = seen()
+    assert neighbours_bridge in before[0]
+    with running(tmp_path / "data"):
+        links, rules = seen()
+        assert {link.partition("-")[0] for link in links - before[0]} == {"assay"}
+        assert rules == before[1]
+    assert seen() == before
 
 
 def state_of(data: Path) -> tuple[Path, int]:
@@ -72,7 +77,7 @@ with running(Path(sys.argv[1])):
     ids=["Ctrl-C", "the tests are killed", "both are killed"],
 )
 def test_nothing_is_left_of_it(end: Callable[[subprocess.Popen[str], int], object], tmp_path: Path) -> None:
-    data, before = tmp_path / "data", bridges()
+    data = tmp_path / "data"
     variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     tests = subprocess.Popen(
         [sys.executable, "-c", USER, str(data)], env=variables, stdout=subprocess.PIPE, text=True
@@ -88,5 +93,5 @@ def test_nothing_is_left_of_it(end: Callable[[subprocess.Popen[str], int], objec
     with running(data) as host:  # which waits until the other one has given the folder back
         assert host != f"unix://{state / 'sock'}"
         assert not state.exists()
+        assert not Path("/sys/class/net", f"assay-{state.name[-8:]}").exists()
     assert not (data / "state").is_symlink()
-    assert bridges() <= before
