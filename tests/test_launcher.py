@@ -191,11 +191,18 @@ def test_test_hands_its_arguments_to_pytest(
     assert run.stdout == f"pytest {made.root} {given}\n"
 
 
-def test_continuous_integration_runs_the_tests(made: Machine) -> None:
+def test_continuous_integration_installs_an_engine_and_runs_the_tests(made: Machine) -> None:
     made.has("c++", "exit 0")
+    engine = made.root / "ci" / "docker-engine"
+    engine.parent.mkdir()
+    engine.write_text(f"#!{shutil.which('sh')}\necho engine\n")
+    engine.chmod(0o755)
     run = made.assay(launcher=made.root / ".ci" / "run")
     assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith(f"pytest {made.root} ")
+    assert run.stdout.startswith(f"engine\npytest {made.root} ")
+    engine.write_text(f"#!{shutil.which('sh')}\nexit 4\n")
+    run = made.assay(launcher=made.root / ".ci" / "run")
+    assert (run.returncode, run.stdout) == (4, "")
 
 
 def test_a_half_made_venv_is_made_again(machine: Machine) -> None:
@@ -252,6 +259,17 @@ def test_an_installation_that_fails_is_told_and_not_used(machine: Machine) -> No
     assert not (machine.root / ".venv" / "run.stamp").exists()
     (machine.root / "requirements.txt").write_text("# none\n")
     assert machine.assay("x").returncode == 0
+
+
+def test_an_index_that_cant_be_reached_is_told(machine: Machine) -> None:
+    (machine.root / "requirements.txt").write_text(f"absent==1.0 --hash=sha256:{'0' * 64}\n")
+    settings = {"PIP_NO_INDEX": "", "PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "1"}
+    machine.variables |= {**settings, "NO_PROXY": "127.0.0.1", "PIP_CONFIG_FILE": "/dev/null"}
+    run = machine.assay("x")
+    assert run.returncode == 4
+    told = run.stderr.splitlines()[-1]
+    assert told.startswith("assay: pip could not install requirements.txt: can't reach its index: NewConnect")
+    assert "; see index-url, proxy and cert in: pip config list; the full log is " in told
 
 
 MISSING = [
@@ -324,10 +342,31 @@ def test_root_has_what_is_missing_installed(machine: Machine) -> None:
     ]
 
 
+def test_machine_installs_packages_and_makes_no_venv(machine: Machine) -> None:
+    machine.has("id", "echo 0")
+    machine.has("dpkg-query", f'test "$4" != git || cat "{machine.bin}/git.state"')
+    machine.has("apt-get", f'echo "$*" >>"{machine.bin}/asked"; echo installed >"{machine.bin}/git.state"')
+    (machine.bin / "git.state").write_text("config-files")
+    assert machine.assay("machine", "git").stderr == "assay: installing git\n"
+    assert (machine.bin / "asked").read_text().splitlines()[-1].endswith(" git")
+    (machine.bin / "asked").unlink()
+    again = machine.assay("machine", "git")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert not (machine.bin / "asked").exists(), "nobody is asked for what is there"
+    assert not (machine.root / ".venv").exists()
+
+    machine.lacks("make")
+    absent = machine.assay("machine", "git", "another")
+    assert absent.returncode == 4
+    assert "apt-get installed make another, and this is still missing: make another" in absent.stderr
+
+
 @pytest.mark.parametrize(
     ("apt_get", "says"),
     [
         ("echo 'E: no network'; exit 100", "apt-get could not install make: E: no network; the full log is"),
+        ("echo 'E: no file'; echo 'E: some'; exit 100", "apt-get could not install make: E: no file; the"),
+        ("echo 'half a line'; exit 1", "apt-get could not install make: half a line; the full log is"),
         ("exit 0", "apt-get installed make, and this is still missing: make"),
         (None, "missing, by Debian's names: make; install them"),
     ],

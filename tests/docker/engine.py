@@ -9,11 +9,16 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
+
+import pytest
 
 from npu_assay.project import ROOT
 
 #: BuildKit in docker.io 20.10, Debian 12's, knows no `docker buildx bake` and no contexts.
 OLDEST = 23
+#: Where programs are, the distribution's own before what a user has put before them.
+PATH = f"/usr/sbin:/usr/bin:/sbin:/bin:{os.environ.get('PATH', '')}"
 #: The first part of the names of what these tests build.
 NAME = "npu-assay-tests"
 INSTALL = "ci/docker-engine installs it"
@@ -86,6 +91,8 @@ class Engine:
         timeout: float | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """`docker run --rm OPTIONS IMAGE ARGS`; it has no network, if the options don't say otherwise."""
+        if "--network" not in options:
+            options = ["--network", "none", *options]
         return self.docker("run", "--rm", *options, image, *args, check=check, timeout=timeout)
 
     def bake(
@@ -105,15 +112,9 @@ class Engine:
         """
         with tempfile.TemporaryDirectory() as folder:
             metadata = Path(folder, "metadata.json")
-            # buildx 0.13 has no --set for the network, and bake's own files none either: compose files do.
-            build = {"context": ".", "dockerfile": "docker/Dockerfile", "network": network}
-            service = Path(folder, "network.yaml")
-            service.write_text(json.dumps({"services": {target: {"build": build}}}))
-            command = ["buildx", "bake", "--file", "docker/docker-bake.hcl", "--file", str(service)]
-            if network == "host" and "--allow" in self.docker("buildx", "bake", "--help").stdout:
-                command += ["--allow", "network.host"]  # which later ones ask for
+            command = ["buildx", "bake", "--file", "docker/docker-bake.hcl"]
+            command += self.bake_options(target, Path(folder), network)
             command += ["--progress=plain", "--metadata-file", str(metadata)]
-            command += [f"--set=*.args.{name}={value}" for name, value in _proxies().items()]
             command += [f"--set={one}" for one in sets]
             settings = {"NAME": NAME, **machine_variables(), **variables}
             ended = self.docker(*command, target, check=False, env=settings, cwd=checkout)
@@ -121,6 +122,17 @@ class Engine:
             if ended.returncode == 0:
                 image = json.loads(metadata.read_bytes())[target]["containerimage.config.digest"]
         return Build(image, ended.stderr, ended.returncode)
+
+    def bake_options(self, target: str, folder: Path, network: str) -> list[str]:
+        """What bake is told of this engine's networks and the machine's proxies; a file of it in `folder`."""
+        # buildx 0.13 has no --set for the network, and bake's own files none either: compose files do.
+        build = {"context": ".", "dockerfile": "docker/Dockerfile", "network": network}
+        service = folder / "network.yaml"
+        service.write_text(json.dumps({"services": {target: {"build": build}}}))
+        options = ["--file", str(service)]
+        if network == "host" and "--allow" in self.docker("buildx", "bake", "--help").stdout:
+            options += ["--allow", "network.host"]  # which later ones ask for
+        return [*options, *(f"--set=*.args.{name}={value}" for name, value in _proxies().items())]
 
 
 def _end(text: str, lines: int = 60) -> str:
@@ -143,34 +155,37 @@ def _proxies() -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def find_client(config: Path) -> str | None:
-    """A docker with buildx: the distribution's own first, since one on PATH may be an old client alone."""
-    for client in ("/usr/bin/docker", shutil.which("docker")):
-        if client and Path(client).exists():
-            asked = [client, "--config", str(config), "buildx", "version"]
+def find_client(config: Path, path: str = PATH) -> str | None:
+    """The first docker on `path` that has buildx: there are old clients that have none."""
+    for folder in path.split(":"):
+        client = Path(folder, "docker")
+        if client.exists():
+            asked = [str(client), "--config", str(config), "buildx", "version"]
             if subprocess.run(asked, capture_output=True, check=False).returncode == 0:
-                return client
+                return str(client)
     return None
 
 
-def missing() -> str | None:
+def refuse(reason: str, variables: Mapping[str, str] = os.environ) -> NoReturn:
+    """Skip the test; where continuous integration runs it, what can't be tested is a failure."""
+    if variables.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def missing(path: str = PATH) -> str | None:
     """What this machine lacks for an engine of the tests' own, in one line; None when it has all."""
     if os.geteuid() != 0:
         return "an engine is started by root only"
-    path = f"/usr/sbin:/usr/bin:/sbin:/bin:{os.environ.get('PATH', '')}"
-    for program in ("dockerd", "containerd", "runc", "debootstrap", "setpriv", "unshare"):
+    for program in ("dockerd", "containerd", "runc", "debootstrap", "ip", "setpriv", "unshare"):
         if shutil.which(program, path=path) is None:
             return f"no {program}: {INSTALL}"
-    said = subprocess.run(
-        [shutil.which("dockerd", path=path) or "dockerd", "--version"],
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout
+    dockerd = [shutil.which("dockerd", path=path) or "", "--version"]
+    said = subprocess.run(dockerd, capture_output=True, text=True, check=False).stdout
     version = re.search(r"version (\d+)\.", said)
     if version is None or int(version[1]) < OLDEST:
         return f"dockerd is too old, expected {OLDEST} or later ({said.strip()}); Debian 12's is: {INSTALL}"
     with tempfile.TemporaryDirectory() as config:
-        if find_client(Path(config)) is None:
+        if find_client(Path(config), path) is None:
             return f"no docker that has buildx: {INSTALL}"
     return None

@@ -1,12 +1,15 @@
 """A dockerd of the tests' own, beside whatever daemon the machine has.
 
-It runs in a process and a mount namespace of its own and makes no bridge, so that it leaves nothing on the
-machine however it ends: with its first process the kernel ends all of its containers, and with the last one
-its mounts go. Containers and builds have the host's network, or none. What outlives it is its data: images
-and the builds' cache.
+It runs in a process and a mount namespace of its own: however it ends, the kernel ends all of its
+containers with its first process, and its mounts go with the last one. It has the host's network, of which
+it changes nothing but that it is given a bridge of its own, which leads nowhere: without one it would
+delete docker0, whosoever that is, and rules for packets are shared by all daemons. So builds have the
+host's network, or none. What outlives it is its data: images and the builds' cache; a bridge and a folder
+in /tmp only where all was killed, until the next one.
 """
 
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -18,9 +21,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from engine import PATH
+
 #: Seconds; a daemon that is up needs one or two, on a machine that is busy many more.
 START = 120
 STOP = 60
+
+_VARIABLES = {**os.environ, "PATH": PATH}
 
 
 class DaemonError(Exception):
@@ -54,8 +61,28 @@ def _remove_left_over(data: Path) -> None:
     """Remove the sockets and such of the daemon that had this folder; under the lock, when it has ended."""
     link = data / "state"
     if link.is_symlink():
-        shutil.rmtree(link.readlink(), ignore_errors=True)
+        state = link.readlink()
+        subprocess.run(
+            ["ip", "link", "delete", _bridge(state)], env=_VARIABLES, capture_output=True, check=False
+        )
+        shutil.rmtree(state, ignore_errors=True)
         link.unlink()
+
+
+def _bridge(state: Path) -> str:
+    """The name of the bridge, of 15 characters at most."""
+    return f"assay-{state.name[-8:]}"
+
+
+def _make_bridge(state: Path) -> str:
+    name = _bridge(state)
+    for words in (
+        ["link", "add", name, "type", "bridge"],
+        ["address", "add", "169.254.77.1/24", "dev", name],  # of the range that nobody routes
+        ["link", "set", name, "up"],
+    ):
+        subprocess.run(["ip", *words], env=_VARIABLES, check=True)
+    return name
 
 
 def _start(data: Path, state: Path, lock: int) -> subprocess.Popen[bytes]:
@@ -66,10 +93,13 @@ def _start(data: Path, state: Path, lock: int) -> subprocess.Popen[bytes]:
     command += ["--data-root", str(data / "data"), "--exec-root", str(state / "exec")]
     command += ["--pidfile", str(state / "pid"), "--host", f"unix://{state / 'sock'}"]
     command += ["--config-file", str(state / "daemon.json"), "--shutdown-timeout", "5"]
-    command += ["--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false"]
+    command += ["--bridge", _make_bridge(state)]
+    command += ["--iptables=false", "--ip6tables=false", "--ip-masq=false", "--ip-forward=false"]
     command += ["--storage-driver=overlay2", "--exec-opt", "native.cgroupdriver=cgroupfs"]
     command += ["--cgroup-parent=/npu-assay-tests"]
-    (state / "daemon.json").write_text("{}")  # not the machine's own
+    # Not the machine's own settings. The builds' cache loses what was used longest ago.
+    settings = {"builder": {"gc": {"enabled": True, "defaultKeepStorage": "20GB"}}}
+    (state / "daemon.json").write_text(json.dumps(settings))
     with (data / "dockerd.log").open("wb") as log:
         return subprocess.Popen(
             command,
@@ -78,14 +108,8 @@ def _start(data: Path, state: Path, lock: int) -> subprocess.Popen[bytes]:
             stderr=log,
             pass_fds=[lock],
             start_new_session=True,  # Ctrl-C is for the tests, which then end it
-            env=_variables(),
+            env=_VARIABLES,
         )
-
-
-def _variables() -> dict[str, str]:
-    """Ours, with the folders of PATH where the daemon and what it starts are, whoever's PATH this is."""
-    path = os.environ.get("PATH", "")
-    return {**os.environ, "PATH": f"/usr/sbin:/usr/bin:/sbin:/bin:{path}"}
 
 
 def _wait(daemon: subprocess.Popen[bytes], sock: Path, log: Path) -> None:

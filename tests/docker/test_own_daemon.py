@@ -1,23 +1,47 @@
 """The tests' own daemon: it runs beside another one, and leaves nothing behind however it ends."""
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from engine import Engine
+from engine import PATH
 from own_daemon import running
 from processes import ends, is_alive
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker"), pytest.mark.usefixtures("installed")]
 
 
-def test_it_answers_and_has_no_bridge_of_its_own(engine: Engine) -> None:
-    assert "overlay2" in engine.docker("info", "--format", "{{.Driver}}").stdout
-    assert "bridge" not in engine.docker("network", "ls", "--format", "{{.Driver}}").stdout.split()
+@pytest.fixture
+def neighbours_bridge() -> Iterator[str]:
+    """docker0, as another daemon has it; made where there is none."""
+    made = subprocess.run(
+        ["ip", "link", "add", "docker0", "type", "bridge"], capture_output=True, check=False
+    )
+    yield "docker0"
+    if made.returncode == 0:
+        subprocess.run(["ip", "link", "delete", "docker0"], check=True)
+
+
+def test_it_changes_nothing_of_the_machines_network(neighbours_bridge: str, tmp_path: Path) -> None:
+    def seen() -> tuple[set[str], str]:
+        command = ["iptables-save"] if shutil.which("iptables-save", path=PATH) else ["true"]
+        rules = subprocess.run(command, capture_output=True, text=True, check=True, env={"PATH": PATH}).stdout
+        counted = re.sub(r"\[\d+:\d+\]|^#.*", "", rules, flags=re.MULTILINE)
+        return {path.name for path in Path("/sys/class/net").iterdir()}, counted
+
+    before = seen()
+    assert neighbours_bridge in before[0]
+    with running(tmp_path / "data"):
+        links, rules = seen()
+        assert {link.partition("-")[0] for link in links - before[0]} == {"assay"}
+        assert rules == before[1]
+    assert seen() == before
 
 
 def state_of(data: Path) -> tuple[Path, int]:
@@ -69,4 +93,5 @@ def test_nothing_is_left_of_it(end: Callable[[subprocess.Popen[str], int], objec
     with running(data) as host:  # which waits until the other one has given the folder back
         assert host != f"unix://{state / 'sock'}"
         assert not state.exists()
+        assert not Path("/sys/class/net", f"assay-{state.name[-8:]}").exists()
     assert not (data / "state").is_symlink()

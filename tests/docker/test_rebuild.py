@@ -1,0 +1,79 @@
+"""What a change makes anew: by the layers that BuildKit took from its cache."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from build_steps import BuiltStep, build_steps, made_anew
+from engine import Build
+
+from npu_assay.project import ROOT
+
+TARGET = "cann900-vllm018-emulated-x86_64"
+
+LOG = """\
+#7 [installer  1/11] WORKDIR /npu-assay
+#7 CACHED
+
+#9 [torch 1/1] RUN npu-assay env install
+#9 0.4 #7 CACHED is what it prints
+#9 DONE 3.2s
+"""
+
+
+def test_a_log_is_read() -> None:
+    assert build_steps(LOG) == [
+        BuiltStep("installer", "WORKDIR /npu-assay", True),
+        BuiltStep("torch", "RUN npu-assay env install", False),
+    ]
+    assert made_anew(LOG) == {"torch"}
+    assert made_anew(LOG + "#9 CACHED\n") == set()
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what is or would be committed, to change."""
+    folder = tmp_path_factory.mktemp("checkout")
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if not name.startswith(("logs/", "tests/")) and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.mark.docker
+@pytest.mark.xdist_group("docker")
+@pytest.mark.parametrize(
+    ("file", "anew"),
+    [
+        (None, set()),
+        ("src/vllm_ascend_params/pyproject.toml", {"image"}),
+        ("src/npu_assay/commands/run.py", {"image"}),
+        ("src/npu_assay/suites/versions_and_paths.py", {"image"}),
+        ("docker/entrypoint", {"image"}),
+        ("ci/environments/cann900-vllm0221.toml", {"image"}),
+    ],
+)
+def test_a_line_more_makes_the_last_layers_anew(
+    file: str | None,
+    anew: set[str],
+    bake_offline: Callable[..., Build],
+    emulated_build: Build,
+    checkout: Path,
+) -> None:
+    path = checkout / (file or "README.md")
+    before = path.read_bytes()
+    if file is not None:
+        path.write_bytes(before + b"\n# a line more\n")
+    try:
+        build = bake_offline(TARGET, checkout=checkout)
+    finally:
+        path.write_bytes(before)
+    assert build.returncode == 0, build.log[-3000:]
+    assert {step.stage for step in build_steps(build.log)} >= {"launcher", "torch", "image"}
+    assert made_anew(build.log) == anew
+    assert (build.image == emulated_build.image) == (file is None)
