@@ -160,7 +160,7 @@ def find_client(config: Path, path: str = PATH) -> str | None:
     for folder in path.split(":"):
         client = Path(folder, "docker")
         if client.exists():
-            asked = [client, "--config", config, "buildx", "version"]
+            asked = [str(client), "--config", str(config), "buildx", "version"]
             if subprocess.run(asked, capture_output=True, check=False).returncode == 0:
                 return str(client)
     return None

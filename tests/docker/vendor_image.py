@@ -1,7 +1,7 @@
 """Stand-ins for the vendor's image: CANN where it has it, and what it has on PATH and in its variables.
 
-Facts: cann-container-image's Dockerfile of 9.0.0-910b-ubuntu22.04-py3.11 (a Python of its own, compilers, git; the
-variables of CANN's scripts, a PYTHONPATH that ends in a colon; bash as the shell and as the entry point).
+Facts: cann-container-image's Dockerfile of 9.0.0-910b-ubuntu22.04-py3.11 (a Python of its own, compilers,
+git; the variables of CANN's scripts, a PYTHONPATH that ends in a colon; bash as shell and entry point).
 """
 
 import platform

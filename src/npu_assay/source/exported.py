@@ -21,6 +21,7 @@ from npu_assay.whole import read_whole
 _LARGEST_ORIGIN = 1 << 20
 _AGAIN = "export it again: npu-assay build --export"
 _NOTE = "exported before, by npu-assay build --export"
+_NO_GIT = "it was exported without .git, so its commit is not known"
 
 
 class ExportedOrigin(Strict):
@@ -77,5 +78,5 @@ def take_exported(folder: Path, into: Path) -> Origin:
         commit=record.commit,
         dirty=record.dirty,
         tag=record.tag,
-        notes=(*record.notes, _NOTE),
+        notes=(*record.notes, *[_NO_GIT] * (record.commit is None), _NOTE),
     )

@@ -14,7 +14,7 @@ GOOD = """\
 #7 DONE 0.3s
 
 #19 [launcher 2/2] RUN --mount=type=tmpfs,target=/var/cache/apt     apt-get update
-#19 0.312 Hit:1 http://deb.debian.org/debian bookworm InRelease
+#19 0.312 Hit:1 http://mirror.example/debian bookworm InRelease
 #20 [linux/amd64 python 1/1] RUN npu-assay env install "cann900-vllm018" --step python
 #19 DONE 59.8s
 
