@@ -104,7 +104,7 @@ def test_an_index_of_ones_own_by_a_proxy_with_its_certificate(
 
     index.asked.clear()
     build = launcher(engine, machine, PIP_INDEX_URL=index.url)
-    assert build.returncode != 0
+    assert build.returncode != 0, build.log
     [line] = [line for line in said(build, "assay") if "could not" in line]
     assert line.startswith("assay: pip could not install requirements.txt: can't reach its index: SSLError(")
     assert "CERTIFICATE_VERIFY_FAILED" in line
@@ -122,12 +122,6 @@ def test_a_password_of_the_index_is_nowhere_in_the_image(
     password = ACCOUNT.partition(":")[2].encode()
     secrets = {password, base64.b64encode(ACCOUNT.encode()), b"index-url = https"}
     assert found_in(engine, build.image, *secrets, b"annotated_types") == {b"annotated_types"}
-
-    # The same, given as what is no secret: the search can fail.
-    url = guarded.url.replace("//", f"//{ACCOUNT}@")
-    build = launcher(engine, machine, PIP_INDEX_URL=url, CA_CERTIFICATES=str(certificate.file))
-    assert build.returncode == 0, build.log
-    assert password in found_in(engine, build.image, *secrets)
 
 
 def developers_machine(
@@ -161,7 +155,7 @@ def test_a_mirror_of_debian_by_a_proxy_with_its_certificate(
 
     mirror.asked.clear()
     build = developers_machine(engine, machine, sources)
-    assert build.returncode != 0
+    assert build.returncode != 0, build.log
     [line] = [line for line in said(build, "assay") if "could not" in line]
     assert line.startswith(f"assay: apt-get could not install {' '.join(DEVELOPERS)}: ")
     assert "certificate" in line
