@@ -29,6 +29,7 @@ class Place:
 
 THROUGHPUT = Place("throughput")
 EVIDENCE = Place("evidence")
+IMAGES = Place("images")
 
 
 @dataclass(frozen=True)

@@ -191,11 +191,18 @@ def test_test_hands_its_arguments_to_pytest(
     assert run.stdout == f"pytest {made.root} {given}\n"
 
 
-def test_continuous_integration_runs_the_tests(made: Machine) -> None:
+def test_continuous_integration_installs_an_engine_and_runs_the_tests(made: Machine) -> None:
     made.has("c++", "exit 0")
+    engine = made.root / "ci" / "docker-engine"
+    engine.parent.mkdir()
+    engine.write_text(f"#!{shutil.which('sh')}\necho engine\n")
+    engine.chmod(0o755)
     run = made.assay(launcher=made.root / ".ci" / "run")
     assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith(f"pytest {made.root} ")
+    assert run.stdout.startswith(f"engine\npytest {made.root} ")
+    engine.write_text(f"#!{shutil.which('sh')}\nexit 4\n")
+    run = made.assay(launcher=made.root / ".ci" / "run")
+    assert (run.returncode, run.stdout) == (4, "")
 
 
 def test_a_half_made_venv_is_made_again(machine: Machine) -> None:

@@ -11,25 +11,34 @@ from typing import Any
 import own_daemon
 import pytest
 from debian_base import make_base
-from engine import NAME, Build, Engine, find_client, machine_variables, missing
+from engine import NAME, Build, Engine, find_client, machine_variables, missing, refuse
 from layers import SECRET
 
 from npu_assay.cache import cache_root
 
 
 @pytest.fixture(scope="session")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def installed() -> None:
+    """An engine that can be started."""
+    if reason := missing():
+        refuse(reason)
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A daemon of the tests' own, whose images and build cache the next run finds again."""
     config = tmp_path_factory.mktemp("docker-config")
     client = find_client(config) or "docker"
     if host := os.environ.get("NPU_ASSAY_TEST_DOCKER_HOST"):
         yield Engine(host, client, config)
         return
-    if reason := missing():
-        # Where somebody is waiting for it, what can't be tested is a failure.
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    request.getfixturevalue("installed")
     with own_daemon.running(cache_root() / "tests-docker") as host:
-        yield Engine(host, client, config)
+        engine = Engine(host, client, config)
+        # What a run that was killed has left, and images of last week that no name leads to.
+        engine.docker("container", "prune", "--force")
+        engine.docker("image", "prune", "--force", "--filter", "until=168h")
+        yield engine
 
 
 @pytest.fixture(scope="session")
@@ -59,14 +68,17 @@ def machine(engine: Engine, base: str, secrets: dict[str, str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def bake_offline(
-    engine: Engine, machine: str, fetched: Path, secrets: dict[str, str]
-) -> Callable[..., Build]:
+def offline(machine: str, fetched: Path, secrets: dict[str, str]) -> dict[str, str]:
+    """Variables of the bake file for an image of the default lock that needs no network."""
+    return {**secrets, "BASE": machine, "FETCHED": str(fetched)}
+
+
+@pytest.fixture(scope="session")
+def bake_offline(engine: Engine, offline: dict[str, str]) -> Callable[..., Build]:
     """Engine.bake of an image of the default lock, without any network, from what was fetched before."""
 
     def bake(target: str, variables: Mapping[str, str] = {}, **more: Any) -> Build:
-        given = {**secrets, "BASE": machine, "FETCHED": str(fetched), **variables}
-        return engine.bake(target, given, network="none", **more)
+        return engine.bake(target, {**offline, **variables}, network="none", **more)
 
     return bake
 

@@ -9,6 +9,7 @@ in /tmp only where all was killed, until the next one.
 """
 
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -96,7 +97,9 @@ def _start(data: Path, state: Path, lock: int) -> subprocess.Popen[bytes]:
     command += ["--iptables=false", "--ip6tables=false", "--ip-masq=false", "--ip-forward=false"]
     command += ["--storage-driver=overlay2", "--exec-opt", "native.cgroupdriver=cgroupfs"]
     command += ["--cgroup-parent=/npu-assay-tests"]
-    (state / "daemon.json").write_text("{}")  # not the machine's own
+    # Not the machine's own settings. The builds' cache loses what was used longest ago.
+    settings = {"builder": {"gc": {"enabled": True, "defaultKeepStorage": "20GB"}}}
+    (state / "daemon.json").write_text(json.dumps(settings))
     with (data / "dockerd.log").open("wb") as log:
         return subprocess.Popen(
             command,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from debian_base import Source, base_name, sources_of
-from engine import Engine, missing
+from engine import Engine, missing, refuse
 
 from npu_assay.project import ROOT
 
@@ -55,6 +55,13 @@ def test_an_old_client_before_a_good_one_is_passed_over(
     program(tmp_path / "old" / "docker", "exit 1")
     assert missing(f"{tmp_path}/old:{tmp_path}/good") is None
     assert missing(f"{tmp_path}/old") is not None
+
+
+def test_without_an_engine_a_test_is_skipped_but_in_continuous_integration() -> None:
+    with pytest.raises(pytest.skip.Exception, match="no dockerd"):
+        refuse("no dockerd", {})
+    with pytest.raises(pytest.fail.Exception, match="no dockerd"):
+        refuse("no dockerd", {"CI": "yes"})
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,9 @@ def test_every_dockerfile_is_clean() -> None:
 @pytest.mark.parametrize(
     ("good", "bad", "rule"),
     [
-        ("--no-install-recommends ", "", "DL3015"),
-        ("# hadolint ignore=DL3008\n", "", "DL3008"),
+        ("ENTRYPOINT ", "RUN apt-get install -y git\nENTRYPOINT ", "DL3015"),
+        ("ENTRYPOINT ", "RUN apt-get install -y git\nENTRYPOINT ", "DL3008"),
+        ('CMD ["--help"]', "CMD --help", "DL3025"),
         ('"$LOCK"', "$LOCK", "SC2086"),
         ("COPY ci ", "ADD ci ", "DL3020"),
         ("FROM scratch AS fetched", "FROM debian:latest AS fetched", "DL3007"),

@@ -14,7 +14,7 @@ from engine import PATH
 from own_daemon import running
 from processes import ends, is_alive
 
-pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
+pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker"), pytest.mark.usefixtures("installed")]
 
 
 @pytest.fixture

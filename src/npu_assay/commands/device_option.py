@@ -13,6 +13,10 @@ from npu_assay.environment.lock import Kind, Lock
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+#: The word where the option is not given: an image has what it was built for.
+VARIABLE = "NPU_ASSAY_DEVICE"
+
+
 def device_option(parameter: str = "wanted", help_: str = "auto: the NPU where there is one.") -> _Decorator:
     """The option --device auto|npu|emulated; the command gets the word that was given as `parameter`."""
     return click.option(
@@ -20,6 +24,7 @@ def device_option(parameter: str = "wanted", help_: str = "auto: the NPU where t
         parameter,
         type=click.Choice(["auto", "npu", "emulated"]),
         default="auto",
+        envvar=VARIABLE,
         show_default=True,
         help=help_,
     )

@@ -9,6 +9,7 @@ import click
 
 from npu_assay.becoming import become
 from npu_assay.commands.device_option import device_option
+from npu_assay.commands.docker_build import build_command, sizes_command
 from npu_assay.device.container import in_container
 from npu_assay.device.host import join
 from npu_assay.device.kind import Wanted, choose_kind
@@ -68,7 +69,7 @@ _OPTIONS: tuple[Callable[[_Command], _Command], ...] = (
 
 @click.group()
 def docker() -> None:
-    """Start containers with what they need of this host's NPUs."""
+    """Images: build one, tell what it is made of, start it with what it needs of this host's NPUs."""
 
 
 def _options(command: _Command) -> _Command:
@@ -133,6 +134,10 @@ def compose_command(dies: int | None, together: bool, image: str, **given: Any) 
     head = ("Written by npu-assay docker compose.", *folder_commands(_absent(*recipes), wish.locks))
     click.echo(compose_file(services, "\n".join(head)), nl=False)
     _require(*recipes)
+
+
+docker.add_command(build_command)
+docker.add_command(sizes_command)
 
 
 def _wish(image: str, given: dict[str, Any]) -> Wish:

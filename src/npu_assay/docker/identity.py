@@ -1,14 +1,12 @@
 """Which image a name stands for on this host, as `docker image inspect` says it."""
 
-import subprocess
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from npu_assay.docker.client import ask
+from npu_assay.errors import UnusableError
 from npu_assay.evidence.image import ImageDigest
-
-#: Seconds for a daemon that answers at all.
-_TIMEOUT = 20
 
 
 @dataclass(frozen=True)
@@ -49,28 +47,25 @@ def read_inspection(reference: str, answer: str | bytes) -> ImageIdentity:
 
 
 def identify(reference: str) -> ImageIdentity:
-    """Ask docker. What is wrong with it, or with the answer, is a reason and never an error: the command
-    that is made may be for another host."""
+    """The identity of a name; one with a digest has it already.
+
+    What is wrong with docker, or with its answer, is a reason and never an error: the command that is made
+    may be for another host.
+    """
     try:
         ImageDigest.read(reference)
         return ImageIdentity(reference, reference)
     except ValueError:
-        pass
-    command = ["docker", "image", "inspect", reference]
+        return inspected(reference)
+
+
+def inspected(reference: str) -> ImageIdentity:
+    """What docker says of an image that it has, likewise."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
-    except OSError as error:
-        return ImageIdentity(reference, None, f"docker can't be run here ({error.strerror})")
-    except subprocess.TimeoutExpired:
-        return ImageIdentity(reference, None, f"docker did not answer in {_TIMEOUT} s")
-    if done.returncode:
-        said = done.stderr.strip().splitlines()
-        return ImageIdentity(
-            reference, None, f"docker: {said[-1] if said else f'exit code {done.returncode}'}"
-        )
-    try:
-        return read_inspection(reference, done.stdout)
-    except (ValidationError, ValueError):
+        return read_inspection(reference, ask("image", "inspect", reference))
+    except UnusableError as error:
+        return ImageIdentity(reference, None, str(error))
+    except ValueError:
         return ImageIdentity(reference, None, "docker's answer is in no form that is known")
 
 

@@ -31,33 +31,43 @@ def sbom(variant: Variant, architecture: str) -> str:
     lock does not say which a machine takes. Licences are not in locks, so not here either.
     """
     lock = variant.lock
+    environment = BomComponent(
+        type=ComponentType.PLATFORM,
+        name=lock.name,
+        version=lock.sha256,
+        bom_ref=lock.name,
+        description=lock.content.summary,
+        properties=own_properties(kind=variant.kind, architecture=architecture, python=lock.content.python),
+    )
+    return bill(
+        f"{lock.sha256} {variant.kind} {architecture}", environment, locked_components(variant, architecture)
+    )
+
+
+def locked_components(variant: Variant, architecture: str) -> list[BomComponent]:
+    """What a lock pins: its components, and every requirement."""
+    pins = read_pins(variant.lock.requirements_file)
+    return [
+        *(_component(name, pin, architecture) for name, pin in variant.components.items()),
+        *(pypi(pin.name, pin.version, _hashes(pin.sha256)) for pin in pins),
+    ]
+
+
+def bill(content: str, about: BomComponent, components: Iterable[BomComponent]) -> str:
+    """The document about a component that has the others in it; its serial number is made from `content`."""
     bom = Bom(
-        serial_number=uuid.uuid5(uuid.NAMESPACE_OID, f"{lock.sha256} {variant.kind} {architecture}"),
+        serial_number=uuid.uuid5(uuid.NAMESPACE_OID, content),
         metadata=BomMetaData(
-            component=BomComponent(
-                type=ComponentType.PLATFORM,
-                name=lock.name,
-                version=lock.sha256,
-                bom_ref=lock.name,
-                description=lock.content.summary,
-                properties=_properties(
-                    kind=variant.kind, architecture=architecture, python=lock.content.python
-                ),
-            ),
+            component=about,
             tools=ToolRepository(
                 components=[
                     BomComponent(type=ComponentType.APPLICATION, name="npu-assay", version=__version__)
                 ]
             ),
         ),
-        components=[
-            *(_component(name, pin, architecture) for name, pin in variant.components.items()),
-            *(_pypi(pin.name, pin.version, _hashes(pin.sha256)) for pin in read_pins(lock.requirements_file)),
-        ],
+        components=components,
     )
-    root = bom.metadata.component
-    assert root is not None  # given above
-    bom.register_dependency(root, bom.components)
+    bom.register_dependency(about, bom.components)
     document = json.loads(JsonV1Dot6(bom).output_as_string())
     del document["metadata"]["timestamp"]  # optional, and the library's own is the time of this call
     return json.dumps(document, indent=2) + "\n"
@@ -66,7 +76,7 @@ def sbom(variant: Variant, architecture: str) -> str:
 def _component(name: str, component: Component, architecture: str) -> BomComponent:
     sha256 = component.artefact_sha256(architecture)
     hashes = _hashes([sha256] if sha256 and sha256 != UNVERIFIED else [])
-    properties = _properties(
+    properties = own_properties(
         build=component.build,
         source=component.source,
         commit=component.commit,
@@ -76,7 +86,7 @@ def _component(name: str, component: Component, architecture: str) -> BomCompone
         notes=" ".join(component.notes) or None,
     )
     if name not in OF_CANN and component.source != "git":
-        return _pypi(name, component.version, hashes, properties)
+        return pypi(name, component.version, hashes, properties)
     qualifiers = {"build": component.build} if component.build else None
     if component.source == "git":
         qualifiers = {"vcs_url": f"git+{component.repository}@{component.commit}"}
@@ -92,9 +102,10 @@ def _component(name: str, component: Component, architecture: str) -> BomCompone
     )
 
 
-def _pypi(
+def pypi(
     name: str, version: str, hashes: Iterable[HashType], properties: Iterable[Property] = ()
 ) -> BomComponent:
+    """A distribution of Python's index."""
     purl = PackageURL("pypi", None, name, version)
     return BomComponent(
         type=ComponentType.LIBRARY,
@@ -111,7 +122,8 @@ def _hashes(sha256: Iterable[str]) -> list[HashType]:
     return [HashType(alg=HashAlgorithm.SHA_256, content=one) for one in sorted(sha256)]
 
 
-def _properties(**values: str | None) -> list[Property]:
+def own_properties(**values: str | None) -> list[Property]:
+    """Our own properties, of those that have a value."""
     return [
         Property(name=f"{_NAMESPACE}:{name}", value=value)
         for name, value in values.items()

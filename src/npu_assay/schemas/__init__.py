@@ -25,6 +25,8 @@ MODELS = {
     "env-diff": "npu_assay.environment.difference:LockDifference",
     "fetched": "npu_assay.environment.fetched:Fetched",
     "image": "npu_assay.evidence.image:ImageRecord",
+    "image-provenance": "npu_assay.docker.provenance:ProvenanceStatement",
+    "image-sizes": "npu_assay.docker.sizes:ImageSizes",
     "lock": "npu_assay.environment.lock:LockFile",
     "manifest": "npu_assay.evidence.manifest:Manifest",
     "merged": "npu_assay.evidence.merged.record:MergedRecord",

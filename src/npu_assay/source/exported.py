@@ -19,7 +19,9 @@ from npu_assay.strict import Strict, first_problem
 from npu_assay.whole import read_whole
 
 _LARGEST_ORIGIN = 1 << 20
+_AGAIN = "export it again: npu-assay build --export"
 _NOTE = "exported before, by npu-assay build --export"
+_NO_GIT = "it was exported without .git, so its commit is not known"
 
 
 class ExportedOrigin(Strict):
@@ -54,23 +56,27 @@ def write_origin(folder: Path, origin: Origin) -> None:
     (folder / EXPORTED_ORIGIN).write_text(record.model_dump_json(indent=2) + "\n")
 
 
+def parse_origin(data: bytes, name: str) -> ExportedOrigin:
+    """The record in the bytes of an origin.json. Raises UsageError that begins with `name`."""
+    try:
+        return ExportedOrigin.model_validate_json(data)
+    except ValidationError as error:
+        raise UsageError(f"{name}: {first_problem(error)}; {_AGAIN}") from error
+
+
 def take_exported(folder: Path, into: Path) -> Origin:
     """Copy its files to `into`, a new folder. Raises UsageError where they are not what was exported."""
     path = folder / EXPORTED_ORIGIN
-    again = "export it again: npu-assay build --export"
-    try:
-        record = ExportedOrigin.model_validate_json(read_whole(path, str(path), _LARGEST_ORIGIN))
-    except ValidationError as error:
-        raise UsageError(f"{path}: {first_problem(error)}; {again}") from error
+    record = parse_origin(read_whole(path, str(path), _LARGEST_ORIGIN), str(path))
     if files_of(folder).is_dir():
         shutil.copytree(files_of(folder), into, symlinks=True, dirs_exist_ok=True)
     if list_tree(into).sha256 != record.tree_sha256:
-        raise UsageError(f"{files_of(folder)}: not the files that {path} is about; {again}")
+        raise UsageError(f"{files_of(folder)}: not the files that {path} is about; {_AGAIN}")
     return Origin(
         kind=record.kind,
         given=record.given,
         commit=record.commit,
         dirty=record.dirty,
         tag=record.tag,
-        notes=(*record.notes, _NOTE),
+        notes=(*record.notes, *[_NO_GIT] * (record.commit is None), _NOTE),
     )

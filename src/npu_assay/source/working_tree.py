@@ -43,7 +43,7 @@ def export_folder(folder: Path, into: Path) -> Origin:
     if (folder / ".git").exists():
         return _export_checkout(folder, into)
     _copy(folder, _without_left_overs(folder), into)
-    return Origin(kind="folder", given=str(folder), notes=("it has no .git, so its commit is not known",))
+    return Origin(kind="folder", given=str(folder))
 
 
 def _export_checkout(folder: Path, into: Path) -> Origin:

@@ -23,22 +23,22 @@ export LD_LIBRARY_PATH={root}/lib64${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}
 """
 
 
-def toolkit_info(version: str, innerversion: str, path: Path) -> str:
+def toolkit_info(version: str, innerversion: str, path: Path, arch: str = ARCH) -> str:
     return (
         f"package_name=Ascend-cann-toolkit\nversion={version}\ninnerversion={innerversion}\n"
         "compatible_version=[V100R001C21],[V100R001C22],[V100R001C23],[V100R001C25],[V100R001C10]\n"
-        f"arch={ARCH}\nos=linux\npath={path}\n"
+        f"arch={arch}\nos=linux\npath={path}\n"
     )
 
 
-def ops_info(version: str, innerversion: str, path: Path) -> str:
-    return toolkit_info(version, innerversion, path).replace("cann-toolkit", "cann-910b-ops")
+def ops_info(version: str, innerversion: str, path: Path, arch: str = ARCH) -> str:
+    return toolkit_info(version, innerversion, path, arch).replace("cann-toolkit", "cann-910b-ops")
 
 
-def atb_info(version: str, build: str) -> str:
+def atb_info(version: str, build: str, arch: str = ARCH) -> str:
     return (
         f"    Ascend-cann-atb : {version}\n    Ascend-cann-atb Version : {version}.{build}\n"
-        f"    Platform : {ARCH}\n    branch : br_release_cann_{version}\n    commit id : 0123456789abcdef\n"
+        f"    Platform : {arch}\n    branch : br_release_cann_{version}\n    commit id : 0123456789abcdef\n"
     )
 
 
@@ -58,15 +58,16 @@ def version_cfg(name: str) -> str:
 class PlantedAscend:
     """A tree to change and to look at."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, arch: str = ARCH) -> None:
         self.folder = folder
+        self.arch = arch
         self.root = folder / "usr/local/Ascend"
         self.places = Places(
             self.root,
             usual=folder / "usr/local/usual",
             host_info=folder / "etc/ascend_install.info",
             system_libraries=(folder / "usr/lib64",),
-            machine=ARCH,
+            machine=arch,
         )
         self.site_packages = folder / "site-packages"
 
@@ -93,17 +94,19 @@ class PlantedAscend:
 
     def plant_toolkit(self, version: str, innerversion: str, folder: str) -> None:
         """A CANN of the layout since 8.5.0, with ops."""
-        root, arch = self.root / folder, f"{folder}/{ARCH}-linux"
-        self.write(f"{arch}/ascend_toolkit_install.info", toolkit_info(version, innerversion, root))
-        self.write(f"{arch}/ascend_ops_install.info", ops_info(version, innerversion, root))
+        root, arch = self.root / folder, f"{folder}/{self.arch}-linux"
+        self.write(
+            f"{arch}/ascend_toolkit_install.info", toolkit_info(version, innerversion, root, self.arch)
+        )
+        self.write(f"{arch}/ascend_ops_install.info", ops_info(version, innerversion, root, self.arch))
         self.write(f"{arch}/lib64/libascendcl.so", "")
         self.write(f"{arch}/devlib/libascend_hal.so", "")
-        self.link(f"{folder}/lib64", f"{ARCH}-linux/lib64")
+        self.link(f"{folder}/lib64", f"{self.arch}-linux/lib64")
         self.write(f"{folder}/version.cfg", version_cfg(version))
         self.write(f"{folder}/set_env.sh", SCRIPT.format(root=root))
 
     def plant_atb(self, version: str, build: str) -> None:
-        self.write(f"nnal/atb/{version}/version.info", atb_info(version, build))
+        self.write(f"nnal/atb/{version}/version.info", atb_info(version, build, self.arch))
         for abi in (0, 1):
             self.write(f"nnal/atb/{version}/atb/cxx_abi_{abi}/lib/libatb.so", "")
         for folder, own in (("nnal/atb", "latest/atb"), (f"nnal/atb/{version}/atb", ".")):
@@ -148,9 +151,9 @@ class PlantedAscend:
         )
 
 
-def plant_cann9(folder: Path) -> PlantedAscend:
+def plant_cann9(folder: Path, arch: str = ARCH) -> PlantedAscend:
     """CANN 9.0.0 B250 with ops and NNAL of one version, HDK 25.5.1, and a torch of the new C++ ABI."""
-    tree = PlantedAscend(folder)
+    tree = PlantedAscend(folder, arch)
     tree.plant_toolkit("9.0.0", B250, "cann-9.0.0")
     tree.link("cann", "cann-9.0.0")
     tree.link("ascend-toolkit/latest", "../cann")

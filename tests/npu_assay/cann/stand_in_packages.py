@@ -4,6 +4,7 @@ Its installer lays out what the vendor's does below --install-path, and notes ea
 what the vendor's would: ops without a toolkit, NNAL without CANN's variables.
 """
 
+import gzip
 import hashlib
 import io
 import tarfile
@@ -99,9 +100,9 @@ class StandIn:
     def file(self) -> str:
         return NAMES[self.part].format(version=self.version, arch=self.arch)
 
-    def write(self, folder: Path) -> Path:
-        """Write the package; its calls are noted in `<folder>/calls`."""
-        data = self._archive(folder / "calls")
+    def write(self, folder: Path, calls: Path | None = None) -> Path:
+        """Write the package; its calls are noted in `calls`, else in `<folder>/calls`."""
+        data = self._archive(calls or folder / "calls")
         kib = -(-len(data) // 1024)
         lines = HEADER.count("\n")
         path = folder / self.file
@@ -111,19 +112,19 @@ class StandIn:
     def _archive(self, calls: Path) -> bytes:
         home = Path("$cann")
         info = {
-            Part.TOOLKIT: toolkit_info(self.version, self.build, home),
-            Part.OPS: ops_info(self.version, self.build, home),
-            Part.NNAL: atb_info(self.version, self.build),
-        }[self.part].replace(f"arch={ARCH}", f"arch={self.arch}")
+            Part.TOOLKIT: toolkit_info(self.version, self.build, home, self.arch),
+            Part.OPS: ops_info(self.version, self.build, home, self.arch),
+            Part.NNAL: atb_info(self.version, self.build, self.arch),
+        }[self.part]
         values = {"version": self.version, "arch": self.arch, "info": info, "middle": self.middle}
         text = COMMON.format(version=self.version, file=self.file, calls=calls, first=self.first)
         script = (text + INSTALL[self.part].format(**values)).encode()
         packed = io.BytesIO()
-        with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        with tarfile.open(fileobj=packed, mode="w") as archive:
             member = tarfile.TarInfo("install.sh")
             member.size = len(script)
             archive.addfile(member, io.BytesIO(script))
-        return packed.getvalue()
+        return gzip.compress(packed.getvalue(), mtime=0)  # the same bytes every time
 
 
 ALL = (StandIn(Part.TOOLKIT), StandIn(Part.OPS), StandIn(Part.NNAL, build="B160"))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from npu_assay.evidence.manifest import read_manifest
 from npu_assay.evidence.record import FileRecord
 from npu_assay.project import ENVIRONMENTS, ROOT
 from npu_assay.report.derived import judge
-from npu_assay.source.location import Folder
+from npu_assay.source.location import Sdist
 from npu_assay.source.tree import Wanted, make_tree
 
 PIPELINE = """
@@ -78,11 +79,12 @@ class ProjectEnvironment:
 
 def locks(environment: ProjectEnvironment) -> RunSource:
     """The lock's own vllm-ascend, which a real environment downloads."""
-    folder = environment.tools.parent / "locks-own"
-    (folder / "vllm_ascend").mkdir(parents=True, exist_ok=True)
-    (folder / "vllm_ascend" / "__init__.py").touch()
-    (folder / "setup.py").touch()
-    wanted = Wanted(Folder(folder), locks="vllm-ascend 0.18.0 of a test")
+    path = environment.tools.parent / "vllm_ascend-0.18.0.tar.gz"
+    if not path.exists():
+        with tarfile.open(path, "w:gz") as archive:
+            for name in ("setup.py", "vllm_ascend/__init__.py"):
+                archive.addfile(tarfile.TarInfo(f"vllm_ascend-0.18.0/{name}"))
+    wanted = Wanted(Sdist(path), locks="vllm-ascend 0.18.0 of a test")
     tree = make_tree(wanted, "0.18.0", environment.tools.parent / "cache", lambda line: None)
     return RunSource(environment, tree, (), None)
 

@@ -133,7 +133,7 @@ endfunction()
 """
 #: `bisheng SOURCES... -o LIBRARY`. A file `fault` beside it is run before it compiles.
 BISHENG = """\
-#!{python}
+#!/usr/bin/env python3
 import json, os, subprocess, sys
 from pathlib import Path
 here = Path(__file__).parent
@@ -254,6 +254,21 @@ def info(package: str, root: Path, build: str = B250) -> str:
     )
 
 
+def plant_toolchain(cann: Path) -> None:
+    """What compiles, into the folder of a toolkit."""
+    write(
+        cann,
+        {
+            f"{MACHINE}/pkg_inc/base/log.h": "",
+            f"{MACHINE}/devlib/libascend_hal.so": "",
+            f"{MACHINE}/include/moe_distribute_base.h": "// CANN's\n",
+            "tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake": ASCENDC,
+            "bin/bisheng": BISHENG,
+        },
+    )
+    (cann / "bin" / "bisheng").chmod(0o755)
+
+
 def plant_bench(folder: Path, venv: Path, locks: Path) -> Bench:
     """A bench whose build goes well; its venv is shared."""
     environment = Environment.of(load_lock("small", locks), "hardware", cache=folder / "cache")
@@ -267,15 +282,10 @@ def plant_bench(folder: Path, venv: Path, locks: Path) -> Bench:
         {
             f"{MACHINE}/ascend_toolkit_install.info": info("Ascend-cann-toolkit", cann),
             f"{MACHINE}/ascend_ops_install.info": info("Ascend-cann-910b-ops", cann),
-            f"{MACHINE}/pkg_inc/base/log.h": "",
-            f"{MACHINE}/devlib/libascend_hal.so": "",
-            f"{MACHINE}/include/moe_distribute_base.h": "// CANN's\n",
-            "tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake": ASCENDC,
-            "bin/bisheng": BISHENG.format(python=sys.executable),
             "set_env.sh": f"export ASCEND_HOME_PATH={cann}\nexport PATH={cann}/bin:$PATH\n",
         },
     )
-    (cann / "bin" / "bisheng").chmod(0o755)
+    plant_toolchain(cann)
     (bench.root / "cann").symlink_to("cann-9.0.0")
     atb = bench.root / "nnal/atb"
     write(

@@ -19,7 +19,7 @@ from npu_assay.environment.drift.packages import components
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import load_lock
 from npu_assay.environment.prune import needed
-from npu_assay.environment.steps import COMPILING, HARDWARE, steps_of, steps_of_a_run
+from npu_assay.environment.steps import COMPILING, HARDWARE, steps_of, steps_of_a_build, steps_of_a_run
 from npu_assay.environment.variant import Variant
 from npu_assay.errors import UnusableError
 from npu_assay.source.git import git
@@ -121,6 +121,14 @@ def test_only_a_lock_without_a_wheel_is_compiled_by_env_install_and_none_by_a_ru
     assert variant.compiles("vllm-ascend") is compiles
     assert steps_of(variant) == (COMPILING if compiles else HARDWARE)
     assert ("vllm-ascend" in {step.name for step in steps_of_a_run(variant)}) is not compiles
+
+
+def test_a_build_waits_for_nothing_that_changes_more_often_than_it() -> None:
+    lock = load_lock("cann900-vllm018")
+    for kind, unneeded in (("emulated", {"cann", "nnal", "adaptations"}), ("hardware", {"adaptations"})):
+        variant = Variant.of(lock, kind)
+        left_out = set(steps_of_a_run(variant)) - set(steps_of_a_build(variant))
+        assert {step.name for step in left_out} == unneeded
 
 
 def test_a_commit_that_is_not_public_is_told_before_anything_with_the_way_out(

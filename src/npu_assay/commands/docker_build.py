@@ -1,0 +1,103 @@
+"""`npu-assay docker build` and `docker sizes`: an image, and what it is made of."""
+
+import difflib
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from npu_assay.docker.attesting import Attested, attest
+from npu_assay.docker.building import Bake, build, builder_versions, given_variables, planned
+from npu_assay.docker.built import BaseImage, BuiltImage
+from npu_assay.docker.client import ask
+from npu_assay.docker.dockerfile import read_stages
+from npu_assay.docker.identity import identify
+from npu_assay.docker.sizes import ImageSizes, read_history, sizes_table
+from npu_assay.docker.targets import ImageTarget, image_targets
+from npu_assay.environment.lock import load_lock, lock_names
+from npu_assay.errors import UsageError
+from npu_assay.evidence.image import ImageDigest
+from npu_assay.evidence.provenance import project_record
+
+_LOG = "build.log"
+
+
+@click.command("build", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder for what is told of the image.  [default: images/TARGET]",
+)
+@click.argument("name", metavar="TARGET")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
+def build_command(name: str, out: Path | None, arguments: tuple[str, ...]) -> None:
+    """Build an image of docker/docker-bake.hcl, and tell what it is made of.
+
+    The bake file's variables are the shell's; ARGS go to `docker buildx bake` as they are, and `--` may stand
+    before them. Leaves in DIR the image's digest, image.json, a bill of materials (CycloneDX), provenance
+    (in-toto, SLSA), the size of each layer, and build.log. A build that fails ends with npu-assay's own last
+    line from inside it, and with the exit code of that.
+    """
+    target = _target(name)
+    arguments = arguments[1:] if arguments[:1] == ("--",) else arguments
+    bake = Bake(name, arguments)
+    project, variables, builder = project_record(), given_variables(os.environ), builder_versions()
+    plan = planned(bake)
+    folder = out or Path("images") / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: can't be made ({error.strerror}); choose another with --out") from error
+    digest = build(bake, folder / _LOG, lambda line: click.echo(line, err=True))
+    args = plan["args"]
+    base = _base(args, target)
+    built = BuiltImage(
+        target=target,
+        reference=plan["tags"][0],
+        name=digest,
+        digest=ImageDigest.read(digest),
+        record=target.record(args["IMAGE"], base.reference, args["REVISION"] or None),
+        base=base,
+        variables=variables,
+        arguments=arguments,
+        project=project,
+        builder=builder,
+    )
+    attested = attest(built, _sizes(digest), folder)
+    _show(attested, folder)
+
+
+@click.command("sizes")
+@click.argument("image")
+@click.option("--json", "as_json", is_flag=True, help="As JSON; its schema is published.")
+def sizes_command(image: str, as_json: bool) -> None:
+    """Show what each layer of IMAGE adds, by the stages of docker/Dockerfile."""
+    sizes = _sizes(image)
+    click.echo(sizes.model_dump_json(indent=2) if as_json else sizes_table(sizes))
+
+
+def _target(name: str) -> ImageTarget:
+    targets = {target.name: target for target in image_targets([load_lock(lock) for lock in lock_names()])}
+    if name not in targets:
+        near = difflib.get_close_matches(name, targets, 1, 0)
+        raise UsageError(f"no target {name!r} in docker/docker-bake.hcl; did you mean {near[0]}?")
+    return targets[name]
+
+
+def _base(args: dict[str, Any], target: ImageTarget) -> BaseImage:
+    reference = args["CANN_IMAGE" if target.cann == "image" else "BASE"]
+    digest = identify(reference).digest
+    return BaseImage(reference, None if digest is None else ImageDigest.read(digest))
+
+
+def _sizes(image: str) -> ImageSizes:
+    history = ask("history", "--human=false", "--no-trunc", "--format", "{{json .}}", image)
+    return read_history(image, history.decode(errors="replace").splitlines(), read_stages())
+
+
+def _show(attested: Attested, folder: Path) -> None:
+    click.echo(sizes_table(attested.sizes))
+    click.echo(f"image: {attested.built.reference} {attested.built.digest}")
+    click.echo(f"told of it: {folder}")

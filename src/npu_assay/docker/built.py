@@ -1,0 +1,41 @@
+"""An image that was built, and what it was built from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from npu_assay.docker.targets import ImageTarget
+from npu_assay.evidence.image import ImageDigest, ImageRecord
+from npu_assay.evidence.manifest import ProjectRecord
+
+
+@dataclass(frozen=True)
+class BaseImage:
+    """What a build starts from."""
+
+    reference: str
+    """As it was given."""
+    digest: ImageDigest | None
+    """None where neither the reference nor docker has one."""
+
+
+@dataclass(frozen=True)
+class BuiltImage:
+    """One image."""
+
+    target: ImageTarget
+    reference: str
+    """The tag that it was given."""
+    name: str
+    """That digest, as docker takes it for a name."""
+    digest: ImageDigest
+    record: ImageRecord
+    """What it has to say of itself, by what its build was told."""
+    base: BaseImage
+    variables: Mapping[str, str]
+    """Of the bake file, those that the shell gave, without secrets."""
+    arguments: tuple[str, ...]
+    """Of `docker buildx bake`, those that were given besides."""
+    project: ProjectRecord
+    """npu-assay as it was when the build began."""
+    builder: Mapping[str, str]
+    """Tool -> version."""

@@ -1,0 +1,72 @@
+"""BuildKit's plain progress: stages that are done, and why a build failed."""
+
+from npu_assay.docker.build_log import BuildLog
+
+#: Of Docker 26 with buildx 0.13, cut; two stages of two vertices, the first one wanted twice.
+GOOD = """\
+#1 [internal] load local bake definitions
+#1 DONE 0.0s
+
+#4 [base-emulated 1/1] FROM docker.io/library/debian:bookworm-slim
+#4 DONE 0.0s
+
+#7 [launcher 1/2] COPY assay pyproject.toml requirements.txt ./
+#7 DONE 0.3s
+
+#19 [launcher 2/2] RUN --mount=type=tmpfs,target=/var/cache/apt     apt-get update
+#19 0.312 Hit:1 http://mirror.example/debian bookworm InRelease
+#20 [linux/amd64 python 1/1] RUN npu-assay env install "cann900-vllm018" --step python
+#19 DONE 59.8s
+
+#4 [base-emulated 1/1] FROM docker.io/library/debian:bookworm-slim
+#4 CACHED
+
+#20 CACHED
+
+#35 exporting to image
+#35 DONE 5.7s
+"""
+FAILED = """\
+#21 [judged-npu 1/2] RUN npu-assay env install "cann900-vllm018" --device "npu" --step cann
+#21 0.501 npu-assay: a note
+#21 0.739 npu-assay: 9.0.0 in /usr/local/Ascend is for aarch64, this machine is x86_64
+#21 ERROR: process "/bin/sh -c npu-assay env install" did not complete successfully: exit code: 4
+------
+ > [judged-npu 1/2] RUN npu-assay env install:
+failed
+0.739 npu-assay: 9.0.0 in /usr/local/Ascend is for aarch64, this machine is x86_64
+------
+Dockerfile:115
+ERROR: failed to solve: process "/bin/sh -c npu-assay env install" did not complete successfully: exit code: 4
+"""
+
+
+def fed(text: str) -> tuple[BuildLog, list[str]]:
+    """What is read of it, and the lines that are said meanwhile."""
+    log = BuildLog()
+    said = [log.feed(f"{line}\n") for line in text.splitlines()]
+    return log, [line for line in said if line is not None]
+
+
+def test_a_stage_is_told_once_when_all_of_it_is_done() -> None:
+    log, said = fed(GOOD)
+    assert [line.split() for line in said] == [
+        ["base-emulated", "0.0", "s"],
+        ["launcher", "60.1", "s"],
+        ["python", "cached"],
+    ]
+    assert (log.error, log.failure, log.exit_code) == ("", "", None)
+
+
+def test_of_a_build_that_failed_its_own_last_line_counts_and_the_code_of_what_failed() -> None:
+    log, said = fed(FAILED)
+    assert said == []
+    assert log.error == "npu-assay: 9.0.0 in /usr/local/Ascend is for aarch64, this machine is x86_64"
+    assert log.failure.startswith("failed to solve: process ")
+    assert log.exit_code == 4
+
+
+def test_a_failure_of_anything_else_has_buildkits_line() -> None:
+    assert fed(FAILED)[0].error
+    log, _ = fed("ERROR: failed to solve: debian:none: not found\n")
+    assert (log.error, log.failure, log.exit_code) == ("", "failed to solve: debian:none: not found", None)

@@ -1,0 +1,216 @@
+"""`npu-assay docker build` and `docker sizes`, docker itself played by a script."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from planted_docker import BASE_ID, ID, PlantedDocker
+
+from npu_assay.digest import sha256_of
+from npu_assay.docker.targets import ImageTarget, image_targets
+from npu_assay.environment.lock import load_lock
+from npu_assay.project import ROOT
+from npu_assay.schemas import schema_file
+
+LOCK = "cann900-vllm018"
+NAME = f"{LOCK}-emulated-x86_64"
+FILES = {"build.log", "digest", "image.json", "provenance.intoto.json", "sbom.cdx.json", "sizes.json"}
+
+
+@pytest.fixture
+def target() -> ImageTarget:
+    return next(target for target in image_targets([load_lock(LOCK)]) if target.name == NAME)
+
+
+@pytest.fixture
+def docker(tmp_path: Path, target: ImageTarget, monkeypatch: pytest.MonkeyPatch) -> PlantedDocker:
+    record = target.record("runtime", "debian:bookworm-slim", None)
+    planted = PlantedDocker(tmp_path / "tools", NAME, record.model_dump_json())
+    monkeypatch.setenv("PATH", planted.path)
+    for name in ("BASE", "PIP_INDEX_URL", "PIP_CONF", "CA_CERTIFICATES", "IMAGE", "NAME", "REVISION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return planted
+
+
+def npu_assay(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "npu_assay", "docker", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def build(*words: str) -> subprocess.CompletedProcess[str]:
+    ended = npu_assay("build", "--out", "told", *words)
+    assert ended.returncode == 0, ended.stderr
+    return ended
+
+
+def told(name: str) -> dict:
+    return json.loads(Path("told", name).read_bytes())
+
+
+def test_a_build_leaves_what_is_told_of_the_image(docker: PlantedDocker) -> None:
+    ended = build(NAME)
+    assert ended.stderr.split() == ["launcher", "0.3", "s"]
+    assert ended.stdout.splitlines()[-2:] == [f"image: npu-assay:{NAME} {ID} (id)", "told of it: told"]
+    assert "launcher  COPY assay pyproject.toml requirements.txt ./  37.7 kB" in ended.stdout
+    assert {path.name for path in Path("told").iterdir()} == FILES
+    assert Path("told/digest").read_text() == f"{ID}\n"
+    assert told("image.json")["target"] == NAME
+    for file, schema in (("sizes.json", "image-sizes"), ("provenance.intoto.json", "image-provenance")):
+        jsonschema.Draft202012Validator(json.loads(schema_file(schema).read_text())).validate(told(file))
+
+
+def test_it_goes_to_a_folder_of_the_targets_name(docker: PlantedDocker) -> None:
+    assert npu_assay("build", NAME).returncode == 0
+    assert {path.name for path in Path("images", NAME).iterdir()} == FILES
+
+
+def test_the_same_image_is_told_of_in_the_same_bytes(docker: PlantedDocker) -> None:
+    def bytes_of() -> dict[str, bytes]:
+        build(NAME)
+        return {path.name: path.read_bytes() for path in Path("told").iterdir()}
+
+    first = bytes_of()
+    assert bytes_of() == first
+    docker.inspected(ID, ID, f"npu-assay@{BASE_ID}")
+    assert {name for name, data in bytes_of().items() if data != first[name]} >= {"digest", "sbom.cdx.json"}
+
+
+def test_provenance_has_the_locks_artefacts_the_base_and_the_checkout(
+    docker: PlantedDocker, target: ImageTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", "https://me:secret@index.example/simple")
+    monkeypatch.setenv("PIP_CONF", "/home/me/pip.conf")
+    build(NAME, "--", "--set", "*.args.HTTPS_PROXY=https://me:secret@proxy.example")
+    found = told("provenance.intoto.json")
+    assert "secret" not in json.dumps(found)
+    assert found["subject"] == [
+        {"name": f"npu-assay:{NAME}", "digest": {"sha256": "a" * 64}, "annotations": {"digestOf": "id"}}
+    ]
+    definition = found["predicate"]["buildDefinition"]
+    assert definition["externalParameters"] == {
+        "target": NAME,
+        "variables": {"PIP_CONF": "given", "PIP_INDEX_URL": "https://index.example/simple"},
+        "arguments": ["--set", "*.args.HTTPS_PROXY=https://proxy.example"],
+    }
+    by_name = {one["name"]: one for one in definition["resolvedDependencies"]}
+    lock = target.variant.lock
+    assert by_name[f"ci/environments/{LOCK}.toml"]["digest"]["sha256"] == lock.sha256
+    assert by_name["docker/Dockerfile"]["digest"]["sha256"] == sha256_of(ROOT / "docker/Dockerfile")
+    torch = target.variant.component("torch")
+    assert by_name[f"torch {torch.version}"]["digest"]["sha256"] == torch.artefact_sha256("x86_64")
+    assert by_name["debian:bookworm-slim"]["digest"]["sha256"] == "b" * 64
+    assert "npu-assay" in by_name
+    details = found["predicate"]["runDetails"]
+    assert details["builder"]["version"] == {"docker": "26.1.5", "buildx": "0.13.1"}
+    assert {one["name"]: one["digest"]["sha256"] for one in details["byproducts"]} == {
+        name: sha256_of(Path("told", name)) for name in ("image.json", "sbom.cdx.json", "sizes.json")
+    }
+
+
+def test_provenance_names_the_images_own_vllm_ascend_and_its_patches(docker: PlantedDocker) -> None:
+    build(NAME)
+    assert "own" not in json.dumps(told("provenance.intoto.json"))
+    origin = {"kind": "git", "given": "git+https://example.org/v@main", "commit": "c" * 40, "dirty": True}
+    origin |= {"tag": None, "notes": [], "tree_sha256": "d" * 64}
+    files = {"own/vllm-ascend/origin.json": json.dumps(origin), "own/patches/0001-a.patch": "x"}
+    docker.file("/opt/npu-assay/own", files)
+    build(NAME)
+    dependencies = told("provenance.intoto.json")["predicate"]["buildDefinition"]["resolvedDependencies"]
+    source, patch = dependencies[-2:]
+    assert source["digest"] == {"sha256": "d" * 64, "gitCommit": "c" * 40}
+    assert source["annotations"]["uncommittedChanges"] == "yes"
+    assert patch["name"] == "patches/0001-a.patch"
+
+
+def test_the_bill_has_lock_base_packages_and_the_launchers_own(docker: PlantedDocker) -> None:
+    build(NAME)
+    bill = told("sbom.cdx.json")
+    assert bill["metadata"]["component"]["version"] == ID
+    by_ref = {one["bom-ref"]: one for one in bill["components"]}
+    assert by_ref["base/debian:bookworm-slim"]["version"] == BASE_ID
+    assert by_ref["pkg:deb/debian/adduser@3.134?arch=all&distro=debian-12"]["version"] == "3.134"
+    assert not any("/gone@" in ref for ref in by_ref)
+    assert any(ref.startswith("pkg:pypi/torch@") for ref in by_ref)
+    assert any(ref.startswith("launcher/pkg:pypi/click@") for ref in by_ref)
+
+
+def test_where_docker_has_a_registrys_digest_that_is_the_images(docker: PlantedDocker) -> None:
+    docker.inspected(ID, ID, f"npu-assay@{BASE_ID}")
+    build(NAME)
+    assert Path("told/digest").read_text() == f"npu-assay@{BASE_ID}\n"
+    assert told("provenance.intoto.json")["subject"][0]["annotations"] == {"digestOf": "manifest"}
+
+
+FAILED = """\
+#21 [judged-npu 1/2] RUN npu-assay env install
+#21 0.739 npu-assay: --patch a.patch: does not apply to utils.py, hunk 1
+ERROR: failed to solve: process "/bin/sh -c npu-assay" did not complete successfully: exit code: {code}
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "code", "said"),
+    [
+        (FAILED.format(code=2), 2, "--patch a.patch: does not apply to utils.py, hunk 1"),
+        (FAILED.format(code=4), 4, "--patch a.patch: does not apply to utils.py, hunk 1"),
+        (FAILED.format(code=137), 4, "--patch a.patch: does not apply to utils.py, hunk 1"),
+        ("ERROR: failed to solve: debian:none: not found\n", 4, "failed to solve: debian:none: not found"),
+        ("", 4, "exit code 1"),
+    ],
+)
+def test_a_build_that_fails_ends_with_the_line_and_the_code_from_inside(
+    docker: PlantedDocker, log: str, code: int, said: str
+) -> None:
+    build(NAME)
+    docker.answers("log", log)
+    docker.answers("code", "1")
+    ended = npu_assay("build", "--out", "failed", NAME)
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert ended.stderr.splitlines()[-1] == f"npu-assay: {said}; all that was said: failed/build.log"
+    assert {path.name for path in Path("failed").iterdir()} == {"build.log"}
+    assert Path("failed/build.log").read_text() == log
+
+
+def test_an_image_that_says_it_is_another_one_is_refused(docker: PlantedDocker, target: ImageTarget) -> None:
+    build(NAME)
+    other = target.record("runtime", "debian:trixie", None)
+    docker.file("/opt/npu-assay/image.json", {"image.json": other.model_dump_json()})
+    ended = npu_assay("build", "--out", "other", NAME)
+    assert ended.returncode == 1
+    assert (
+        "in its image.json base is 'debian:trixie', its build was told 'debian:bookworm-slim'" in ended.stderr
+    )
+    assert docker.calls[-1] == "container rm --force container"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["build", "cann900-vllm018-emulated"], "did you mean cann900-vllm018-emulated-x86_64?"),
+        (["sizes", "--json"], "Missing argument 'IMAGE'"),
+    ],
+)
+def test_what_can_not_be_meant_is_refused(docker: PlantedDocker, words: list[str], message: str) -> None:
+    build(NAME)
+    ended = npu_assay(*words)
+    assert ended.returncode == 2
+    assert message in ended.stderr
+
+
+def test_without_docker_it_says_so(docker: PlantedDocker, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert npu_assay("sizes", "image").returncode == 0
+    monkeypatch.setenv("PATH", "/nonesuch")
+    for words in (["build", NAME], ["sizes", "image"]):
+        ended = npu_assay(*words)
+        assert ended.returncode == 4
+        assert ended.stderr == "npu-assay: docker can't be run here (No such file or directory)\n"
+
+
+def test_sizes_are_shown_and_printed_as_json(docker: PlantedDocker) -> None:
+    assert npu_assay("sizes", "image").stdout.splitlines()[-1].split() == ["total", "199", "MB"]
+    found = json.loads(npu_assay("sizes", "--json", "image").stdout)
+    assert [layer["stage"] for layer in found["layers"]] == ["base", "launcher"]
