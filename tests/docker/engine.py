@@ -91,7 +91,7 @@ class Engine:
         timeout: float | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """`docker run --rm OPTIONS IMAGE ARGS`; it has no network, if the options don't say otherwise."""
-        if "--network" not in options:
+        if not any(str(option).startswith("--network") for option in options):
             options = ["--network", "none", *options]
         return self.docker("run", "--rm", *options, image, *args, check=check, timeout=timeout)
 
