@@ -14,6 +14,7 @@ from npu_assay.environment.ascend_build.hardware import build_on_hardware, soc_f
 from npu_assay.environment.ascend_build.locked import make_locked_tree
 from npu_assay.environment.ascend_build.locked_build import build_locked, locked_build
 from npu_assay.environment.ascend_build.request import named_tree, read_request, run_source
+from npu_assay.environment.drift.files import of_components
 from npu_assay.environment.drift.look import look_at
 from npu_assay.environment.drift.packages import components
 from npu_assay.environment.environment import Environment
@@ -84,9 +85,17 @@ def test_env_check_finds_it_where_it_is(bench: Bench) -> None:
         found = components(look_at(bench.environment))
         return [one.message for one in found if one.subject == "vllm-ascend"]
 
+    def damaged() -> list[str]:
+        return [
+            one.message for one in of_components(look_at(bench.environment)) if one.subject == "vllm-ascend"
+        ]
+
     assert missing() == ["vllm-ascend is not installed, the lock says 1.0"]
-    build_locked(bench.environment, quiet)
-    assert missing() == []
+    folder = build_locked(bench.environment, quiet)
+    assert (missing(), damaged()) == ([], [])
+    (folder / "site/vllm_ascend/__init__.py").unlink()
+    (message,) = damaged()
+    assert message.endswith(" files are gone: vllm_ascend/__init__.py")
 
 
 def test_a_run_builds_what_it_proves_and_not_the_lock_s(bench: Bench) -> None:
