@@ -12,7 +12,7 @@ from small_lock import write_small_lock
 
 from npu_assay.environment.ascend_build.hardware import build_on_hardware, soc_for
 from npu_assay.environment.ascend_build.locked import make_locked_tree
-from npu_assay.environment.ascend_build.locked_build import build_locked, locked_build
+from npu_assay.environment.ascend_build.locked_build import build_locked, locked_build, with_locked
 from npu_assay.environment.ascend_build.request import named_tree, read_request, run_source
 from npu_assay.environment.drift.files import of_components
 from npu_assay.environment.drift.look import look_at
@@ -96,6 +96,14 @@ def test_env_check_finds_it_where_it_is(bench: Bench) -> None:
     (folder / "site/vllm_ascend/__init__.py").unlink()
     (message,) = damaged()
     assert message.endswith(" files are gone: vllm_ascend/__init__.py")
+
+
+def test_any_program_of_the_environment_can_import_it(bench: Bench) -> None:
+    given = {"PYTHONPATH": "/plugin", "A": "b"}
+    assert with_locked(bench.environment, given) == given
+    folder = build_locked(bench.environment, quiet)
+    assert with_locked(bench.environment, given) == {"PYTHONPATH": f"{folder}/site:/plugin", "A": "b"}
+    assert with_locked(bench.environment, {})["PYTHONPATH"] == f"{folder}/site"
 
 
 def test_a_run_builds_what_it_proves_and_not_the_lock_s(bench: Bench) -> None:
