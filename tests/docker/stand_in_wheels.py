@@ -40,7 +40,7 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
     name, info = f"{module}-{version}-py3-none-any.whl", f"{module}-{version}.dist-info"
     with zipfile.ZipFile(os.path.join(folder, name), "w") as archive:
         archive.writestr(f"{module}/__init__.py", "")
-        archive.write("PKG-INFO", f"{info}/METADATA")
+        archive.writestr(f"{info}/METADATA", open("PKG-INFO").read())
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
         archive.writestr(f"{info}/RECORD", "")
     return name
@@ -134,6 +134,7 @@ def sdist(name: str, version: str) -> Distribution:
     packed = io.BytesIO()
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     files = {"PKG-INFO": metadata, "pyproject.toml": _PYPROJECT, "backend.py": _BACKEND}
+    files |= {"setup.py": "", f"{name.replace('-', '_')}/__init__.py": ""}  # by which a vllm-ascend is known
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for path, text in files.items():
             member = tarfile.TarInfo(f"{name}-{version}/{path}")

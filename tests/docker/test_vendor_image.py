@@ -75,8 +75,9 @@ def test_show_and_doctor_speak_of_the_npus_environment(engine: Engine, image: st
     assert shown.splitlines()[-1] == "state   installed"
     doctor = engine.run(image, "doctor", options=["--network", "none"], check=False)
     assert doctor.returncode == 1
-    assert "to mend, first: " in doctor.stderr
-    assert "emulated" not in doctor.stdout
+    assert "to mend, first: no NPU here" in doctor.stderr
+    assert doctor.stdout.splitlines()[0] == "compiled on an NPU"
+    assert "is not installed" not in doctor.stdout
 
 
 @pytest.mark.parametrize("digest", ["", "sha256:abc", "9.0.0-910b-ubuntu22.04-py3.11"])
