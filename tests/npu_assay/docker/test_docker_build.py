@@ -1,14 +1,17 @@
 """`npu-assay docker build` and `docker sizes`, docker itself played by a script."""
 
+import io
 import json
-import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
 import pytest
 from planted_docker import BASE_ID, ID, PlantedDocker
 
+from npu_assay.cli import main
 from npu_assay.digest import sha256_of
 from npu_assay.docker.targets import ImageTarget, image_targets
 from npu_assay.environment.lock import load_lock
@@ -36,12 +39,31 @@ def docker(tmp_path: Path, target: ImageTarget, monkeypatch: pytest.MonkeyPatch)
     return planted
 
 
-def npu_assay(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "npu_assay", "docker", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+@dataclass(frozen=True)
+class Ended:
+    """What a shell would see of a command."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def build(*words: str) -> subprocess.CompletedProcess[str]:
+def npu_assay(*words: str) -> Ended:
+    """The command line, in this process."""
+    out, err, before = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv = ["npu-assay", "docker", *words]
+    code = 0
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main()
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    finally:
+        sys.argv = before
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+def build(*words: str) -> Ended:
     ended = npu_assay("build", "--out", "told", *words)
     assert ended.returncode == 0, ended.stderr
     return ended
