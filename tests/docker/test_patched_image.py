@@ -32,15 +32,15 @@ BAD = "--- a/vllm_ascend/utils.py\n+++ b/vllm_ascend/utils.py\n@@ -7,1 +7,1 @@\n
 class OwnImages:
     """Builds of the default target with a vllm-ascend of their own, and runs in them."""
 
-    def __init__(self, engine: Engine, secrets: dict[str, str]) -> None:
+    def __init__(self, engine: Engine, offline: dict[str, str]) -> None:
         self.engine = engine
-        self.secrets = secrets
+        self.offline = offline
 
-    def build(self, variables: dict[str, str], *sets: str) -> Build:
-        return self.engine.bake(TARGET, {**self.secrets, **variables}, sets)
+    def build(self, variables: dict[str, str], *sets: str, network: str = "none") -> Build:
+        return self.engine.bake(TARGET, {**self.offline, **variables}, sets, network=network)
 
-    def good(self, variables: dict[str, str], *sets: str) -> Build:
-        build = self.build(variables, *sets)
+    def good(self, variables: dict[str, str], *sets: str, network: str = "none") -> Build:
+        build = self.build(variables, *sets, network=network)
         assert build.returncode == 0, build.log[-4000:]
         return build
 
@@ -58,9 +58,9 @@ class OwnImages:
 
 
 @pytest.fixture
-def own(engine: Engine, emulated_build: Build, secrets: dict[str, str]) -> OwnImages:
+def own(engine: Engine, emulated_build: Build, offline: dict[str, str]) -> OwnImages:
     """Beside the image with the lock's own, which is what a build takes all other layers from."""
-    return OwnImages(engine, secrets)
+    return OwnImages(engine, offline)
 
 
 def source_of(archive: Path) -> dict[str, Any]:
@@ -193,8 +193,10 @@ def test_a_branch_is_on_record_with_its_commit(own: OwnImages, tmp_path: Path) -
     head = commit(upstream)
     with served(tmp_path) as address:
         source = f"git+{address}/vllm-ascend@main"
-        build = own.good({"VLLM_ASCEND": source}, "*.target=exported")
-        gone = own.build({"VLLM_ASCEND": source.replace("@main", "@gone")}, "*.target=exported")
+        build = own.good({"VLLM_ASCEND": source}, "*.target=exported", network="host")
+        gone = own.build(
+            {"VLLM_ASCEND": source.replace("@main", "@gone")}, "*.target=exported", network="host"
+        )
     origin = json.loads(own.cat(build.image, "/exported/origin.json"))
     assert (origin["kind"], origin["given"], origin["commit"]) == ("git", source, head)
     assert (origin["dirty"], origin["tag"]) == (False, "v0.18.0")
