@@ -9,6 +9,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 from planted_docker import BASE_ID, ID, PlantedDocker
 
 from npu_assay.cli import main
@@ -151,6 +153,9 @@ def test_provenance_names_the_images_own_vllm_ascend_and_its_patches(docker: Pla
 def test_the_bill_has_lock_base_packages_and_the_launchers_own(docker: PlantedDocker) -> None:
     build(NAME)
     bill = told("sbom.cdx.json")
+    validator = JsonStrictValidator(SchemaVersion.V1_6)
+    assert validator.validate_str(json.dumps(bill)) is None
+    assert validator.validate_str(json.dumps(bill | {"specVersion": 1.6})) is not None
     assert bill["metadata"]["component"]["version"] == ID
     by_ref = {one["bom-ref"]: one for one in bill["components"]}
     assert by_ref["base/debian:bookworm-slim"]["version"] == BASE_ID
