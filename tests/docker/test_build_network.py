@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from apt_mirror import Mirror, mirroring
-from engine import Build, Engine
+from engine import NAME, Build, Engine
 from index import Index, serving
 from loopback import Certificate, Proxy, make_certificate, proxying
 
@@ -16,6 +16,8 @@ pytestmark = [pytest.mark.docker, pytest.mark.xdist_group("docker")]
 
 ACCOUNT = "builder:a-pass.word-of-the-index"
 DEVELOPERS = ["ccache", "libgtest-dev"]
+#: So that no name of the other tests' images means one of these.
+OTHER_NAME = {"NAME": f"{NAME}-network"}
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +70,7 @@ def launcher(
     if proxy:
         sets += [f"*.args.HTTPS_PROXY={proxy.url}", "*.args.NO_PROXY="]
     given = {
+        **OTHER_NAME,
         "BASE": machine,
         "PIP_INDEX_URL": "",
         "PIP_EXTRA_INDEX_URL": "",
@@ -153,7 +156,13 @@ def developers_machine(
     engine: Engine, machine: str, checkout: Path, sources: Path, *sets: str, certificates: str = ""
 ) -> Build:
     """Build the developers' machine on the other one: two packages are missing."""
-    given = {"BASE": machine, "IMAGE": "dev", "APT_SOURCES": str(sources), "CA_CERTIFICATES": certificates}
+    given = {
+        **OTHER_NAME,
+        "BASE": machine,
+        "IMAGE": "dev",
+        "APT_SOURCES": str(sources),
+        "CA_CERTIFICATES": certificates,
+    }
     return engine.bake("machine-x86_64", given, ("*.args.NO_PROXY=", *sets), checkout)
 
 
@@ -208,15 +217,17 @@ def test_without_network_a_build_says_what_it_lacks(
     engine: Engine, base: str, bake_offline: Callable[..., Build], emulated_build: Build, tmp_path: Path
 ) -> None:
     assert emulated_build.returncode == 0
-    with_packages = bake_offline("machine-x86_64")
+    with_packages = bake_offline("machine-x86_64", OTHER_NAME)
     assert with_packages.returncode == 0, with_packages.log
 
-    without_packages = bake_offline("machine-x86_64", {"BASE": base})
+    without_packages = bake_offline("machine-x86_64", {**OTHER_NAME, "BASE": base})
     [line] = [line for line in said(without_packages, "assay") if "could not" in line]
     assert line.startswith("assay: apt-get could not install python3.11 ")
     assert "E: Failed to fetch " in line
 
-    without_launcher = bake_offline("cann900-vllm018-emulated-x86_64", {"FETCHED": str(tmp_path)})
+    without_launcher = bake_offline(
+        "cann900-vllm018-emulated-x86_64", {**OTHER_NAME, "FETCHED": str(tmp_path)}
+    )
     [line] = said(without_launcher, "npu-assay")
     assert line.startswith(
         "npu-assay: the folder FETCHED has no launcher/; fill it again: npu-assay env fetch"
