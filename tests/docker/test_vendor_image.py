@@ -18,7 +18,7 @@ TARGET = f"compiled-image-{ARCH}"
 
 @pytest.fixture(scope="module")
 def registry(engine: Engine, machine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
-    """It has the vendor's image, which the engine has pulled by its digest: builds ask a registry by TLS alone."""
+    """It has the vendor's image, which the engine has pulled: BuildKit asks registries by TLS alone."""
     folder = tmp_path_factory.mktemp("vendor")
     plant_vendor_tree(folder)
     image = make_vendor_image(engine, machine, folder, f"{NAME}:vendor")
