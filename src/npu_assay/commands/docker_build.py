@@ -3,9 +3,10 @@
 import difflib
 import os
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
+from pydantic import ValidationError
 
 from npu_assay.docker.attesting import Attested, attest
 from npu_assay.docker.bake import BAKE_FILE
@@ -19,9 +20,11 @@ from npu_assay.docker.sizes import ImageSizes, read_history, sizes_table
 from npu_assay.docker.targets import ImageTarget, image_targets
 from npu_assay.environment.lock import load_lock, lock_names
 from npu_assay.errors import UsageError
-from npu_assay.evidence.image import ImageDigest, ImageKind
+from npu_assay.evidence.image import ImageDigest, ImageRecord
 from npu_assay.evidence.provenance import project_record
+from npu_assay.printable import printable
 from npu_assay.project import ROOT
+from npu_assay.strict import first_problem
 
 _LOG = "build.log"
 _BAKE = BAKE_FILE.relative_to(ROOT)
@@ -52,21 +55,20 @@ def build_command(name: str, out: Path | None, arguments: tuple[str, ...]) -> No
     project, variables, builder = project_record(), given_variables(os.environ), builder_versions()
     plan = planned(bake)
     args = plan["args"]
-    if args["IMAGE"] not in (kinds := get_args(ImageKind)):
-        raise UsageError(f"IMAGE is {args['IMAGE']!r}, expected {' or '.join(kinds)}")
+    record = _record(args, target)
     folder = out or Path("images") / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: can't be made ({error.strerror}); choose another with --out") from error
     digest = build(bake, folder / _LOG, lambda line: click.echo(line, err=True))
-    base = _base(args, target)
+    base = _base(record.base)
     built = BuiltImage(
         target=target,
         reference=plan["tags"][0],
         name=digest,
         digest=ImageDigest.read(digest),
-        record=target.record(args["IMAGE"], base.reference, args["REVISION"] or None),
+        record=record,
         base=base,
         variables=variables,
         arguments=arguments,
@@ -96,8 +98,23 @@ def _target(name: str) -> ImageTarget:
     return targets[name]
 
 
-def _base(args: dict[str, Any], target: ImageTarget) -> BaseImage:
-    reference = args["CANN_IMAGE" if target.cann == "image" else "BASE"]
+def _record(args: dict[str, Any], target: ImageTarget) -> ImageRecord:
+    """What the image will say of itself. Raises UsageError for a variable that none can say."""
+    names = {
+        "kind": "IMAGE",
+        "base": "CANN_IMAGE" if target.cann == "image" else "BASE",
+        "revision": "REVISION",
+    }
+    kind, base, revision = (args[name] for name in names.values())
+    try:
+        return target.record(kind, base, revision or None)
+    except ValidationError as error:
+        name = names[str(error.errors()[0]["loc"][0])]
+        why = first_problem(error).partition(": ")[2]
+        raise UsageError(f"{name} is {printable(args[name])!r}: {why}") from error
+
+
+def _base(reference: str) -> BaseImage:
     digest = identify(reference).digest
     return BaseImage(reference, None if digest is None else ImageDigest.read(digest))
 

@@ -36,6 +36,7 @@ def absolute_paths(variables: Mapping[str, str], folder: Path) -> dict[str, str]
             continue
         path, kind = folder / text, "file" if name in _SECRETS else "folder"
         if not (path.is_file() if kind == "file" else path.is_dir()):
-            raise UsageError(f"{name} is {text!r}, expected a {kind}: there is no {path}")
+            found_there = "which is none" if path.exists() else "which is not there"
+            raise UsageError(f"{name} is {path}, {found_there}; expected a {kind}")
         found[name] = str(path)
     return found

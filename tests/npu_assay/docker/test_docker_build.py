@@ -268,11 +268,15 @@ def test_paths_of_variables_start_where_it_was_called(
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "kind"),
-    [("PATCHES", "serie", "folder"), ("VLLM_ASCEND", "a-file", "folder"), ("PIP_CONF", "series", "file")],
+    ("name", "text", "said"),
+    [
+        ("PATCHES", "serie", "which is not there; expected a folder"),
+        ("VLLM_ASCEND", "a-file", "which is none; expected a folder"),
+        ("PIP_CONF", "series", "which is none; expected a file"),
+    ],
 )
-def test_a_path_that_is_not_there_is_told_before_anything_is_built(
-    docker: PlantedDocker, name: str, text: str, kind: str, monkeypatch: pytest.MonkeyPatch
+def test_a_path_of_nothing_is_told_before_anything_is_built(
+    docker: PlantedDocker, name: str, text: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("series").mkdir()
     Path("a-file").touch()
@@ -280,16 +284,25 @@ def test_a_path_that_is_not_there_is_told_before_anything_is_built(
     calls = docker.calls
     monkeypatch.setenv(name, text)
     ended = npu_assay("build", NAME)
-    assert ended.returncode == 2
-    said = f"npu-assay: {name} is {text!r}, expected a {kind}: there is no {Path.cwd() / text}\n"
-    assert ended.stderr == said
+    assert (ended.returncode, ended.stderr) == (2, f"npu-assay: {name} is {Path.cwd() / text}, {said}\n")
     assert docker.calls == calls
 
 
-def test_a_kind_of_image_that_is_none_is_refused(docker: PlantedDocker) -> None:
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("IMAGE", "Dev", "Input should be 'runtime' or 'dev'"),
+        ("REVISION", "a b", "String should match pattern '^\\S+$'"),
+        ("BASE", "debian bookworm", "String should match pattern '^\\S+$'"),
+    ],
+)
+def test_what_an_image_can_not_say_is_told_before_it_is_built(
+    docker: PlantedDocker, name: str, value: str, said: str
+) -> None:
     build(NAME)
     plan = json.loads((docker.folder / "plan.json").read_text())
-    plan["target"][NAME]["args"]["IMAGE"] = "Dev"
+    plan["target"][NAME]["args"][name] = value
     docker.answers("plan.json", json.dumps(plan))
-    ended = npu_assay("build", NAME)
-    assert (ended.returncode, ended.stderr) == (2, "npu-assay: IMAGE is 'Dev', expected runtime or dev\n")
+    ended = npu_assay("build", "--out", "refused", NAME)
+    assert (ended.returncode, ended.stderr) == (2, f"npu-assay: {name} is {value!r}: {said}\n")
+    assert not Path("refused").exists()
