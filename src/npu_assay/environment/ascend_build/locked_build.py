@@ -44,7 +44,7 @@ def locked_build(environment: Environment) -> Path | None:
 
 
 def with_locked(environment: Environment, variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a command of the environment; what was compiled, which no venv has, is on PYTHONPATH."""
+    """Variables of a command of the environment; what was compiled, which no venv has, is on PYTHONPATH."""
     folder = locked_build(environment)
     site = None if folder is None else folder / "site"
     path = search_path(site, variables.get("PYTHONPATH"))
