@@ -81,8 +81,13 @@ def sizes_command(image: str, as_json: bool) -> None:
 def _target(name: str) -> ImageTarget:
     targets = {target.name: target for target in image_targets([load_lock(lock) for lock in lock_names()])}
     if name not in targets:
-        near = difflib.get_close_matches(name, targets, 1, 0)
-        raise UsageError(f"no target {name!r} in docker/docker-bake.hcl; did you mean {near[0]}?")
+        if name.startswith("machine-"):
+            raise UsageError(
+                f"{name} has Debian's packages alone: docker buildx bake -f docker/docker-bake.hcl {name}"
+            )
+        emulated = [one for one in targets if one.startswith(f"{name}-emulated-")]
+        near = difflib.get_close_matches(name, emulated or targets, 1, 0)
+        raise UsageError(f"no image {name!r} in docker/docker-bake.hcl; did you mean {near[0]}?")
     return targets[name]
 
 
