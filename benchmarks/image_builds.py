@@ -31,7 +31,7 @@ PLUG_IN = Path("src/vllm_ascend_params/vllm_ascend_params")
 DOCKERFILE = Path("docker", "Dockerfile")
 #: Beside the real one, with its ignore file: BuildKit takes that by the name of the Dockerfile.
 SOURCE_FIRST = Path("docker", "source-first.Dockerfile")
-_SPACE_MIB = 16_000
+_SPACE_MIB = 13_000
 
 #: A patch that no build has seen; it adds a file, so that it applies to whatever vllm-ascend there is.
 _PATCH = """\

@@ -50,7 +50,7 @@ def both_orders(bakery: Bakery, repetitions: int) -> list[OrderTimes]:
     help="A folder of `env fetch`; without it, it is fetched before anything is measured.",
 )
 @click.option(
-    "--scratch", type=click.Path(path_type=Path), help="Where the engine keeps its data; 16 GB of room."
+    "--scratch", type=click.Path(path_type=Path), help="Where the engine keeps its data; 13 GB of room."
 )
 @click.option("--write", is_flag=True, help="Put the result into README.md beside this program.")
 def main(repetitions: int, fetched: Path | None, scratch: Path | None, write: bool) -> None:

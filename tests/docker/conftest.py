@@ -4,6 +4,8 @@ NPU_ASSAY_TEST_DOCKER_HOST=unix://... uses a daemon that runs already.
 """
 
 import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,11 @@ import pytest
 from debian_base import make_base
 from engine import NAME, Build, Engine, find_client, machine_variables, missing, refuse
 from layers import SECRET
+from stand_in_checkout import Checkout, make_checkout
 
 from npu_assay.cache import cache_root
+from npu_assay.environment.fetched import LAUNCHER
+from npu_assay.project import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -95,6 +100,25 @@ def emulated_build(bake_offline: Callable[..., Build]) -> Build:
 def emulated_image(emulated_build: Build) -> str:
     """The id of the default target's image."""
     return emulated_build.image
+
+
+@pytest.fixture(scope="session")
+def stand_ins(fetched: Path, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A copy of what images are built from, with locks of stand-ins."""
+    return make_checkout(tmp_path_factory.mktemp("stand-ins"), fetched / LAUNCHER)
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what is or would be committed, to change."""
+    folder = tmp_path_factory.mktemp("checkout")
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if not name.startswith(("logs/", "tests/")) and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
 
 
 @pytest.fixture

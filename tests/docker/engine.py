@@ -177,7 +177,7 @@ def missing(path: str = PATH) -> str | None:
     """What this machine lacks for an engine of the tests' own, in one line; None when it has all."""
     if os.geteuid() != 0:
         return "an engine is started by root only"
-    for program in ("dockerd", "containerd", "runc", "debootstrap", "ip", "setpriv", "unshare"):
+    for program in ("dockerd", "containerd", "runc", "debootstrap", "ip", "openssl", "setpriv", "unshare"):
         if shutil.which(program, path=path) is None:
             return f"no {program}: {INSTALL}"
     dockerd = [shutil.which("dockerd", path=path) or "", "--version"]

@@ -1,4 +1,4 @@
-"""A registry on the loopback interface that has one image, under every name: what a build pulls by digest.
+"""A registry on the loopback interface that has one image, under every name: pulled from by digest.
 
 It answers what the engine asks: https://distribution.github.io/distribution/spec/api/, of images that
 `docker save` has written (https://github.com/opencontainers/image-spec/blob/main/image-layout.md).

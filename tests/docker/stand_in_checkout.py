@@ -17,9 +17,10 @@ import pytest
 from build_bench import TREE, write
 from planted_ascend import B250
 from stand_in_packages import StandIn
-from stand_in_wheels import Distribution, components, requirements, write_files
+from stand_in_wheels import Distribution, ascend_sources, components, requirements, write_files
 
 from npu_assay.cann.agreement import Part
+from npu_assay.environment.fetched import LAUNCHER
 from npu_assay.project import ROOT
 from npu_assay.source.git import git
 from npu_assay.source.location import GitRef, parse_url
@@ -30,10 +31,12 @@ ARCH = platform.machine()
 REPOSITORY = "https://vllm-ascend.invalid/vllm-ascend"
 #: Where the installers note that they ran, in the image.
 CALLS = Path("/usr/local/Ascend/calls")
+#: Of every package, so that a layer that has one of them can be told by its size.
+PAYLOAD = 4 << 20
 PACKAGES = (
-    StandIn(Part.TOOLKIT, arch=ARCH),
-    StandIn(Part.OPS, arch=ARCH),
-    StandIn(Part.NNAL, build="B160", arch=ARCH),
+    StandIn(Part.TOOLKIT, arch=ARCH, payload=PAYLOAD),
+    StandIn(Part.OPS, arch=ARCH, payload=PAYLOAD),
+    StandIn(Part.NNAL, build="B160", arch=ARCH, payload=PAYLOAD),
 )
 OTHER_ARCH = "aarch64" if ARCH == "x86_64" else "x86_64"
 
@@ -52,7 +55,7 @@ _INDEX = """
 [components.{name}]
 version = "{version}"
 source = "index"
-sha256 = {{ {key} = "{sha256}" }}
+sha256 = {{ {hashes} }}
 """
 _GIT = """
 [components.vllm-ascend]
@@ -93,9 +96,10 @@ class Checkout:
                 text += _GIT.format(repository=REPOSITORY, commit=self.commit)
             else:
                 key = "sdist" if component.file.endswith(".tar.gz") else ARCH
-                text += _INDEX.format(
-                    name=component.name, version=component.version, key=key, sha256=component.sha256
-                )
+                hashes = f'{key} = "{component.sha256}"'
+                if component.name == "vllm-ascend":
+                    hashes += f', sdist = "{ascend_sources().sha256}"'
+                text += _INDEX.format(name=component.name, version=component.version, hashes=hashes)
         for package in PACKAGES:
             text += _package(package, packages or self.packages)
         locks = self.root / "ci/environments"
@@ -108,8 +112,11 @@ class Checkout:
         subprocess.run([sys.executable, "-m", "npu_assay.docker.bake"], env=variables, check=True)
 
 
-def make_checkout(folder: Path) -> Checkout:
-    """Make the copy with both locks, and what their builds are given."""
+def make_checkout(folder: Path, launcher: Path) -> Checkout:
+    """Make the copy with both locks, and what their builds are given.
+
+    `launcher` is that folder of one that `env fetch` has filled.
+    """
     root = folder / "checkout"
     unwanted = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
     for name in ("ci", "docker", "src"):
@@ -117,7 +124,8 @@ def make_checkout(folder: Path) -> Checkout:
     for name in ("LICENSE", "README.md", "assay", "pyproject.toml", "requirements.txt"):
         shutil.copy(ROOT / name, root)
     distributions = components()
-    write_files(folder / "fetched", *distributions.values(), *requirements())
+    write_files(folder / "fetched", *distributions.values(), ascend_sources(), *requirements())
+    shutil.copytree(launcher, folder / "fetched" / LAUNCHER)
     commit = _gather(folder / "vllm-ascend", folder / "fetched")
     packages = folder / "packages"
     write_packages(packages)

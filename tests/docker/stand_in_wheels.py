@@ -28,16 +28,19 @@ _LIBRARIES = {
     "torch/lib/libtorch_python.so": "int torch_python;\n",
     "torchvision/_C.so": "int torchvision;\n",
 }
-#: A build backend in the source distribution itself: a wheel of one module, for the empty target alone.
+#: A build backend in the source distribution itself, which makes a wheel of one module.
 _BACKEND = """\
 import os, zipfile
+facts = dict(line.split(": ") for line in open("PKG-INFO").read().splitlines())
+module, version = facts["Name"].replace("-", "_"), facts["Version"]
 def build_wheel(folder, config_settings=None, metadata_directory=None):
-    assert os.environ["VLLM_TARGET_DEVICE"] == "empty", "expected the empty target"
-    version = os.environ["VLLM_VERSION_OVERRIDE"]
-    name, info = f"vllm-{version}-py3-none-any.whl", f"vllm-{version}.dist-info"
+    if module == "vllm":
+        assert os.environ["VLLM_TARGET_DEVICE"] == "empty", "expected the empty target"
+        assert os.environ["VLLM_VERSION_OVERRIDE"] == version, "else it is named after the target"
+    name, info = f"{module}-{version}-py3-none-any.whl", f"{module}-{version}.dist-info"
     with zipfile.ZipFile(os.path.join(folder, name), "w") as archive:
-        archive.writestr("vllm/__init__.py", f"__version__ = {version!r}\\n")
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: vllm\\nVersion: {version}\\n")
+        archive.writestr(f"{module}/__init__.py", "")
+        archive.writestr(f"{info}/METADATA", open("PKG-INFO").read())
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
         archive.writestr(f"{info}/RECORD", "")
     return name
@@ -79,10 +82,15 @@ def components() -> dict[str, Distribution]:
             {"torch_npu/__init__.py": b"import os\ncann = os.environ['ASCEND_HOME_PATH']\n"},
         ),
         wheel("triton-ascend", "3.2.1", {"triton/__init__.py": b""}),
-        sdist("vllm", "0.18.0", {"pyproject.toml": _PYPROJECT, "backend.py": _BACKEND}),
+        sdist("vllm", "0.18.0"),
         wheel("vllm-ascend", "0.18.0", {"vllm_ascend/__init__.py": b"def register(): ...\n"}),
     )
     return {one.name: one for one in made}
+
+
+def ascend_sources() -> Distribution:
+    """The source distribution of vllm-ascend, beside its wheel."""
+    return sdist("vllm-ascend", "0.18.0")
 
 
 def requirements() -> tuple[Distribution, ...]:
@@ -121,12 +129,14 @@ def wheel(name: str, version: str, files: Mapping[str, bytes]) -> Distribution:
     return _zipped(name, version, f"{info}.dist-info", members)
 
 
-def sdist(name: str, version: str, files: Mapping[str, str]) -> Distribution:
-    """A source distribution of these files; the same bytes every time."""
+def sdist(name: str, version: str) -> Distribution:
+    """A source distribution that builds itself; the same bytes every time."""
     packed = io.BytesIO()
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    files = {"PKG-INFO": metadata, "pyproject.toml": _PYPROJECT, "backend.py": _BACKEND}
+    files |= {"setup.py": "", f"{name.replace('-', '_')}/__init__.py": ""}  # by which a vllm-ascend is known
     with tarfile.open(fileobj=packed, mode="w") as archive:
-        for path, text in {"PKG-INFO": metadata, **files}.items():
+        for path, text in files.items():
             member = tarfile.TarInfo(f"{name}-{version}/{path}")
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text.encode()))

@@ -1,15 +1,11 @@
 """What a change makes anew: by the layers that BuildKit took from its cache."""
 
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from build_steps import BuiltStep, build_steps, made_anew
 from engine import Build
-
-from npu_assay.project import ROOT
 
 TARGET = "cann900-vllm018-emulated-x86_64"
 
@@ -34,19 +30,6 @@ def test_a_log_is_read() -> None:
     ]
     assert made_anew(LOG) == {"torch"}
     assert made_anew(LOG + "#9 CACHED\n") == set()
-
-
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what is or would be committed, to change."""
-    folder = tmp_path_factory.mktemp("checkout")
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in filter(None, listed.split("\0")):
-        if not name.startswith(("logs/", "tests/")) and (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ what the vendor's would: ops without a toolkit, NNAL without CANN's variables.
 import gzip
 import hashlib
 import io
+import random
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,8 @@ class StandIn:
     """Shell commands before anything is laid out: `error` ends it."""
     middle: str = ""
     """Shell commands when half is laid out."""
+    payload: int = 0
+    """Bytes that are packed besides."""
 
     @property
     def file(self) -> str:
@@ -121,9 +124,11 @@ class StandIn:
         script = (text + INSTALL[self.part].format(**values)).encode()
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:
-            member = tarfile.TarInfo("install.sh")
-            member.size = len(script)
-            archive.addfile(member, io.BytesIO(script))
+            payload = random.Random(0).randbytes(self.payload)  # which gzip makes no smaller
+            for name, data in (("install.sh", script), ("payload", payload)):
+                member = tarfile.TarInfo(name)
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
         return gzip.compress(packed.getvalue(), mtime=0)  # the same bytes every time
 
 

@@ -65,6 +65,19 @@ def test_env_show_tells_the_hardware_variant_on_request(tmp_path: Path) -> None:
         assert part in hardware.stdout
 
 
+def test_the_variable_names_the_device_where_none_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NPU_ASSAY_DEVICE", "npu")
+    assert "variant: hardware" in npu_assay("env", "show", cache=tmp_path).stdout
+    given = npu_assay("env", "show", "--device", "emulated", cache=tmp_path)
+    assert "variant: emulated" in given.stdout
+    monkeypatch.setenv("NPU_ASSAY_DEVICE", "moon")
+    refused = npu_assay("env", "show", cache=tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "'moon' is not one of 'auto', 'npu', 'emulated'" in refused.stderr
+
+
 def test_env_show_of_a_lock_for_hardware_only_shows_that(tmp_path: Path) -> None:
     shown = npu_assay("env", "show", "cann851-vllm018", cache=tmp_path)
     assert (shown.returncode, shown.stderr) == (0, "")

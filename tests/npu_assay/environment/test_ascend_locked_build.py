@@ -12,8 +12,9 @@ from small_lock import write_small_lock
 
 from npu_assay.environment.ascend_build.hardware import build_on_hardware, soc_for
 from npu_assay.environment.ascend_build.locked import make_locked_tree
-from npu_assay.environment.ascend_build.locked_build import build_locked, locked_build
+from npu_assay.environment.ascend_build.locked_build import build_locked, locked_build, with_locked
 from npu_assay.environment.ascend_build.request import named_tree, read_request, run_source
+from npu_assay.environment.drift.files import of_components
 from npu_assay.environment.drift.look import look_at
 from npu_assay.environment.drift.packages import components
 from npu_assay.environment.environment import Environment
@@ -84,9 +85,25 @@ def test_env_check_finds_it_where_it_is(bench: Bench) -> None:
         found = components(look_at(bench.environment))
         return [one.message for one in found if one.subject == "vllm-ascend"]
 
+    def damaged() -> list[str]:
+        return [
+            one.message for one in of_components(look_at(bench.environment)) if one.subject == "vllm-ascend"
+        ]
+
     assert missing() == ["vllm-ascend is not installed, the lock says 1.0"]
-    build_locked(bench.environment, quiet)
-    assert missing() == []
+    folder = build_locked(bench.environment, quiet)
+    assert (missing(), damaged()) == ([], [])
+    (folder / "site/vllm_ascend/__init__.py").unlink()
+    (message,) = damaged()
+    assert message.endswith(" files are gone: vllm_ascend/__init__.py")
+
+
+def test_any_program_of_the_environment_can_import_it(bench: Bench) -> None:
+    given = {"PYTHONPATH": "/plugin", "A": "b"}
+    assert with_locked(bench.environment, given) == given
+    folder = build_locked(bench.environment, quiet)
+    assert with_locked(bench.environment, given) == {"PYTHONPATH": f"{folder}/site:/plugin", "A": "b"}
+    assert with_locked(bench.environment, {})["PYTHONPATH"] == f"{folder}/site"
 
 
 def test_a_run_builds_what_it_proves_and_not_the_lock_s(bench: Bench) -> None:

@@ -4,6 +4,7 @@ import click
 
 from npu_assay.becoming import become
 from npu_assay.commands.device_option import device_option, variant_kind
+from npu_assay.environment.ascend_build.locked_build import with_locked
 from npu_assay.environment.environment import Environment
 from npu_assay.environment.lock import DEFAULT_ENVIRONMENT, load_lock
 
@@ -18,4 +19,5 @@ def exec_(name: str, wanted: str, command: tuple[str, ...]) -> None:
     It gets what CANN's own scripts set, the environment's Python first on PATH, and the plug-in: `python`,
     `vllm` or a shell then work as after sourcing all of that by hand.
     """
-    become(command, Environment.of(load_lock(name), variant_kind(wanted)).variables())
+    environment = Environment.of(load_lock(name), variant_kind(wanted))
+    become(command, with_locked(environment, environment.variables()))

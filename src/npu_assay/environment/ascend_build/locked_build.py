@@ -5,11 +5,12 @@ build it was, so that what is there can be told without network.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from npu_assay.cache import is_complete, write_json
+from npu_assay.cann.variables import search_path
 from npu_assay.environment.ascend_build.build import build
 from npu_assay.environment.ascend_build.locked import make_locked_tree
 from npu_assay.environment.environment import Environment
@@ -40,3 +41,11 @@ def locked_build(environment: Environment) -> Path | None:
         return None
     folder = environment.cache / "builds" / name
     return folder if is_complete(folder) else None
+
+
+def with_locked(environment: Environment, variables: Mapping[str, str]) -> dict[str, str]:
+    """Variables of a command of the environment; what was compiled, which no venv has, is on PYTHONPATH."""
+    folder = locked_build(environment)
+    site = None if folder is None else folder / "site"
+    path = search_path(site, variables.get("PYTHONPATH"))
+    return {**variables, **({"PYTHONPATH": path} if path else {})}

@@ -55,7 +55,8 @@ def _files(
             or f"{look.mend.pip} install --no-deps --force-reinstall {name}=={there.version}"
         )
         try:
-            damage = damage_of(there, look.site_packages, partial(hashed, name))
+            # Beside its dist-info: what was compiled is not in site-packages.
+            damage = damage_of(there, there.dist_info.parent, partial(hashed, name))
         except UsageError as error:
             yield _broken(name, str(error), advice)
             continue
