@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 #: `#28 [built-emulated 2/2] RUN ...`; several platforms have theirs before the stage's name.
 _VERTEX = re.compile(r"#(?P<id>\d+) \[(?:\S+/\S+ )?(?P<stage>[\w-]+) +(?P<number>\d+)/(?P<of>\d+)\] ")
 _DONE = re.compile(r"#(?P<id>\d+) (?:DONE (?P<seconds>[\d.]+)s|(?P<cached>CACHED))$")
-#: A line of the program that a layer runs, and of what BuildKit repeats of it when it failed.
-_OURS = re.compile(r"^(?:#\d+ )?[\d.]+ (?P<line>npu-assay: .*)$")
+#: A line of npu-assay, or of its launcher, which a layer runs; and the end of a layer that failed.
+_OURS = re.compile(r"#(?P<id>\d+) [\d.]+ (?P<line>(?:npu-assay|assay): .*)$")
+_FAILED = re.compile(r"#(?P<id>\d+) ERROR: ")
 _ERROR = re.compile(r"^ERROR: (?P<line>.*)$")
 _CODE = re.compile(r"exit code: (\d+)")
 
@@ -25,10 +26,11 @@ class BuildLog:
     """What was read so far."""
 
     error: str = ""
-    """npu-assay's own last line, from inside the build."""
+    """The last line of npu-assay, or of its launcher, in the first layer that failed."""
     failure: str = ""
     """The line in which BuildKit says why it failed."""
     _stages: dict[str, _Stage] = field(default_factory=dict)
+    _lines: dict[str, str] = field(default_factory=dict)
     _vertices: dict[str, str] = field(default_factory=dict)
     _ended: set[str] = field(default_factory=set)
 
@@ -42,7 +44,9 @@ class BuildLog:
         """Take a line; returns one about a stage that is done with it."""
         line = line.rstrip()
         if found := _OURS.match(line):
-            self.error = found["line"]
+            self._lines[found["id"]] = found["line"]
+        elif found := _FAILED.match(line):
+            self.error = self.error or self._lines.get(found["id"], "")
         elif found := _ERROR.match(line):
             self.failure = found["line"]
         elif found := _VERTEX.match(line):

@@ -1,11 +1,9 @@
 """Build an image with `docker buildx bake`, and find out which one it became."""
 
 import json
-import os
-import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,11 +14,7 @@ from npu_assay.docker.client import ask
 from npu_assay.docker.identity import inspected
 from npu_assay.errors import AssayError, UnusableError
 from npu_assay.project import ROOT
-from npu_assay.source.location import without_credentials
 
-#: Names of files only, and secrets: that they were given is all that is told.
-_SECRET = ("PIP_CONF", "CA_CERTIFICATES")
-_VARIABLE = re.compile(r'^variable "(\w+)"', re.MULTILINE)
 #: In the metadata: the image's id, whichever store docker keeps it in.
 _DIGESTS = ("containerimage.config.digest", "containerimage.digest")
 #: Codes that mean the same inside and outside.
@@ -42,7 +36,9 @@ class Bake:
     """A target of the bake file, and what `docker buildx bake` is given besides."""
 
     target: str
-    arguments: tuple[str, ...] = ()
+    arguments: tuple[str, ...]
+    variables: Mapping[str, str]
+    """All of its process, without relative paths: it is started in the checkout."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -53,7 +49,7 @@ class Bake:
 
 def planned(bake: Bake) -> Mapping[str, Any]:
     """What the target is told, after variables and arguments: tags, args. Raises UnusableError."""
-    answer = json.loads(ask(*bake.command, "--print", bake.target, folder=ROOT))
+    answer = json.loads(ask(*bake.command, "--print", bake.target, folder=ROOT, variables=bake.variables))
     target: Mapping[str, Any] = answer["target"][bake.target]
     return target
 
@@ -61,14 +57,14 @@ def planned(bake: Bake) -> Mapping[str, Any]:
 def build(bake: Bake, log: Path, say: Say) -> str:
     """Build it, all output in `log`, a line for each stage that is done; returns a digest that docker knows.
 
-    Raises BuildError with npu-assay's own last line from inside the build, or BuildKit's.
+    Raises BuildError with the last line of npu-assay or its launcher from inside the build, or BuildKit's.
     """
     with tempfile.TemporaryDirectory() as folder:
         metadata = Path(folder, "metadata.json")
         options = ("--load", "--progress=plain", "--metadata-file", str(metadata))
-        read, code = _watch(["docker", *bake.command, *options, bake.target], log, say)
+        read, code = _watch(bake, options, log, say)
         if code:
-            why = read.error.removeprefix("npu-assay: ") or read.failure or f"exit code {code}"
+            why = read.error.partition(": ")[2] or read.failure or f"exit code {code}"
             inner = read.exit_code if read.error and read.exit_code in _CODES else None
             raise BuildError(f"{why}; all that was said: {log}", inner or UnusableError.exit_code)
         said = json.loads(metadata.read_bytes())[bake.target]
@@ -79,11 +75,16 @@ def build(bake: Bake, log: Path, say: Say) -> str:
     raise UnusableError(f"{bake.target}: built, but docker does not have it: {identity.why}")
 
 
-def _watch(command: Sequence[str], log: Path, say: Say) -> tuple[BuildLog, int]:
+def _watch(bake: Bake, options: tuple[str, ...], log: Path, say: Say) -> tuple[BuildLog, int]:
     read = BuildLog()
     try:
         running = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            ["docker", *bake.command, *options, bake.target],
+            cwd=ROOT,
+            env=bake.variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
     except OSError as error:
         raise UnusableError(f"docker can't be run here ({error.strerror})") from error
@@ -98,15 +99,6 @@ def _watch(command: Sequence[str], log: Path, say: Say) -> tuple[BuildLog, int]:
             running.terminate()
             raise
     return read, running.returncode
-
-
-def given_variables(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The bake file's variables that these set, fit for a record."""
-    found = {}
-    for name in _VARIABLE.findall(BAKE_FILE.read_text()):
-        if variables.get(name):
-            found[name] = "given" if name in _SECRET else without_credentials(variables[name])
-    return found
 
 
 def builder_versions() -> dict[str, str]:

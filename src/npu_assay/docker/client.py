@@ -1,7 +1,7 @@
 """The command `docker`, asked for something: its answer, or one line about why there is none."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,14 +12,23 @@ from npu_assay.printable import printable
 _TIMEOUT = 60
 
 
-def ask(*words: str, folder: Path | None = None, timeout: float = _TIMEOUT) -> bytes:
-    """What `docker WORDS` prints, started in that folder. Raises UnusableError with docker's last line."""
+def ask(
+    *words: str,
+    folder: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    timeout: float = _TIMEOUT,
+) -> bytes:
+    """What `docker WORDS` prints, started in that folder and with these variables.
+
+    Raises UnusableError with docker's last line.
+    """
     try:
         done = subprocess.run(
             ["docker", *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             cwd=folder,
+            env=variables,
             timeout=timeout,
             check=False,
         )

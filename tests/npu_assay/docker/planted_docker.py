@@ -21,6 +21,7 @@ case "$1 $2" in
     case " $* " in
     *' --print '*) cat "$here/plan.json"; exit ;;
     esac
+    env -0 >"$here/variables"
     cat "$here/log"
     while [ "$1" != --metadata-file ]; do shift; done
     cp "$here/metadata.json" "$2"
@@ -109,6 +110,12 @@ class PlantedDocker:
     def calls(self) -> list[str]:
         """What it was asked, in order."""
         return (self.folder / "calls").read_text().splitlines()
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Those of the last build."""
+        entries = (self.folder / "variables").read_text().split("\0")
+        return dict(entry.split("=", 1) for entry in entries if entry)
 
     @property
     def path(self) -> str:

@@ -30,6 +30,7 @@ FAILED = """\
 #21 [judged-npu 1/2] RUN npu-assay env install "cann900-vllm018" --device "npu" --step cann
 #21 0.501 npu-assay: a note
 #21 0.739 npu-assay: 9.0.0 in /usr/local/Ascend is for aarch64, this machine is x86_64
+#22 0.800 npu-assay: a note of another layer
 #21 ERROR: process "/bin/sh -c npu-assay env install" did not complete successfully: exit code: 4
 ------
  > [judged-npu 1/2] RUN npu-assay env install:
@@ -64,6 +65,20 @@ def test_of_a_build_that_failed_its_own_last_line_counts_and_the_code_of_what_fa
     assert log.error == "npu-assay: 9.0.0 in /usr/local/Ascend is for aarch64, this machine is x86_64"
     assert log.failure.startswith("failed to solve: process ")
     assert log.exit_code == 4
+
+
+def test_the_launchers_last_line_counts_as_well() -> None:
+    said = "assay: apt-get could not install git: E: Failed to fetch http://mirror.example/git.deb"
+    log, _ = fed(
+        f"#19 0.4 assay: installing git\n#19 9.1 {said}\n"
+        '#19 ERROR: process "/tmp/assay machine git" did not complete successfully: exit code: 4\n'
+    )
+    assert log.error == said
+
+
+def test_what_a_layer_said_that_did_not_fail_is_no_reason() -> None:
+    log, _ = fed("#19 0.4 assay: making .venv\n#19 CANCELED\n#20 ERROR: no space left on device\n")
+    assert log.error == ""
 
 
 def test_a_failure_of_anything_else_has_buildkits_line() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from planted_docker import BASE_ID, ID, PlantedDocker
 
 from npu_assay.cli import main
 from npu_assay.digest import sha256_of
+from npu_assay.docker.bake import BAKE_FILE
 from npu_assay.docker.targets import ImageTarget, image_targets
 from npu_assay.environment.lock import load_lock
 from npu_assay.project import ROOT
@@ -35,7 +37,7 @@ def docker(tmp_path: Path, target: ImageTarget, monkeypatch: pytest.MonkeyPatch)
     record = target.record("runtime", "debian:bookworm-slim", None)
     planted = PlantedDocker(tmp_path / "tools", NAME, record.model_dump_json())
     monkeypatch.setenv("PATH", planted.path)
-    for name in ("BASE", "PIP_INDEX_URL", "PIP_CONF", "CA_CERTIFICATES", "IMAGE", "NAME", "REVISION"):
+    for name in re.findall(r'^variable "(\w+)"', BAKE_FILE.read_text(), re.MULTILINE):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return planted
@@ -107,7 +109,9 @@ def test_provenance_has_the_locks_artefacts_the_base_and_the_checkout(
     docker: PlantedDocker, target: ImageTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", "https://me:secret@index.example/simple")
-    monkeypatch.setenv("PIP_CONF", "/home/me/pip.conf")
+    for name in ("PIP_CONF", "APT_SOURCES"):
+        monkeypatch.setenv(name, "secret.txt")
+    Path("secret.txt").touch()
     build(NAME, "--", "--set", "*.args.HTTPS_PROXY=https://me:secret@proxy.example")
     found = told("provenance.intoto.json")
     assert "secret" not in json.dumps(found)
@@ -117,7 +121,11 @@ def test_provenance_has_the_locks_artefacts_the_base_and_the_checkout(
     definition = found["predicate"]["buildDefinition"]
     assert definition["externalParameters"] == {
         "target": NAME,
-        "variables": {"PIP_CONF": "given", "PIP_INDEX_URL": "https://index.example/simple"},
+        "variables": {
+            "APT_SOURCES": "given",
+            "PIP_CONF": "given",
+            "PIP_INDEX_URL": "https://index.example/simple",
+        },
         "arguments": ["--set", "*.args.HTTPS_PROXY=https://proxy.example"],
     }
     by_name = {one["name"]: one for one in definition["resolvedDependencies"]}
@@ -175,6 +183,7 @@ def test_where_docker_has_a_registrys_digest_that_is_the_images(docker: PlantedD
 FAILED = """\
 #21 [judged-npu 1/2] RUN npu-assay env install
 #21 0.739 npu-assay: --patch a.patch: does not apply to utils.py, hunk 1
+#21 ERROR: process "/bin/sh -c npu-assay" did not complete successfully: exit code: {code}
 ERROR: failed to solve: process "/bin/sh -c npu-assay" did not complete successfully: exit code: {code}
 """
 
@@ -218,6 +227,8 @@ def test_an_image_that_says_it_is_another_one_is_refused(docker: PlantedDocker, 
     ("words", "message"),
     [
         (["build", "cann900-vllm018-emulated"], "did you mean cann900-vllm018-emulated-x86_64?"),
+        (["build", "machine-x86_64"], "type: docker buildx bake -f docker/docker-bake.hcl machine-x86_64"),
+        (["build", NAME, "--print"], f"type: docker buildx bake -f docker/docker-bake.hcl --print {NAME}"),
         (["sizes", "--json"], "Missing argument 'IMAGE'"),
     ],
 )
@@ -241,3 +252,57 @@ def test_sizes_are_shown_and_printed_as_json(docker: PlantedDocker) -> None:
     assert npu_assay("sizes", "image").stdout.splitlines()[-1].split() == ["total", "199", "MB"]
     found = json.loads(npu_assay("sizes", "--json", "image").stdout)
     assert [layer["stage"] for layer in found["layers"]] == ["base", "launcher"]
+
+
+def test_paths_of_variables_start_where_it_was_called(
+    docker: PlantedDocker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("series").mkdir()
+    monkeypatch.setenv("PATCHES", "series")
+    monkeypatch.setenv("VLLM_ASCEND", "git+https://example.org/v@main")
+    build(NAME)
+    assert docker.variables["PATCHES"] == f"{Path.cwd()}/series"
+    assert docker.variables["VLLM_ASCEND"] == "git+https://example.org/v@main"
+    parameters = told("provenance.intoto.json")["predicate"]["buildDefinition"]["externalParameters"]
+    assert parameters["variables"]["PATCHES"] == "series"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("PATCHES", "serie", "which is not there; expected a folder"),
+        ("VLLM_ASCEND", "a-file", "which is none; expected a folder"),
+        ("PIP_CONF", "series", "which is none; expected a file"),
+    ],
+)
+def test_a_path_of_nothing_is_told_before_anything_is_built(
+    docker: PlantedDocker, name: str, text: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("series").mkdir()
+    Path("a-file").touch()
+    build(NAME)
+    calls = docker.calls
+    monkeypatch.setenv(name, text)
+    ended = npu_assay("build", NAME)
+    assert (ended.returncode, ended.stderr) == (2, f"npu-assay: {name} is {Path.cwd() / text}, {said}\n")
+    assert docker.calls == calls
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("IMAGE", "Dev", "Input should be 'runtime' or 'dev'"),
+        ("REVISION", "a b", "String should match pattern '^\\S+$'"),
+        ("BASE", "debian bookworm", "String should match pattern '^\\S+$'"),
+    ],
+)
+def test_what_an_image_can_not_say_is_told_before_it_is_built(
+    docker: PlantedDocker, name: str, value: str, said: str
+) -> None:
+    build(NAME)
+    plan = json.loads((docker.folder / "plan.json").read_text())
+    plan["target"][NAME]["args"][name] = value
+    docker.answers("plan.json", json.dumps(plan))
+    ended = npu_assay("build", "--out", "refused", NAME)
+    assert (ended.returncode, ended.stderr) == (2, f"npu-assay: {name} is {value!r}: {said}\n")
+    assert not Path("refused").exists()
