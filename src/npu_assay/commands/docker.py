@@ -147,7 +147,8 @@ def _wish(image: str, given: dict[str, Any]) -> Wish:
     cache: Path | None = given["cache"]
     identity = identify(image)
     if identity.digest is None:
-        click.echo(f"npu-assay: {image}: its digest is not known, nor given: {identity.why}", err=True)
+        without = "the archive will not say which image it was"
+        click.echo(f"npu-assay: {image}: no digest here, so {without}: {identity.why}", err=True)
     return Wish(
         image=image,
         arguments=given["arguments"],

@@ -93,7 +93,8 @@ def _target(name: str) -> ImageTarget:
     if name.startswith("machine-"):  # which has no lock to be told of
         raise UsageError(f"{name} is no image of an environment; type: docker buildx bake -f {_BAKE} {name}")
     if name not in targets:
-        near = difflib.get_close_matches(name, targets, 1, 0)
+        emulated = [one for one in targets if one.startswith(f"{name}-emulated-")]
+        near = difflib.get_close_matches(name, emulated or targets, 1, 0)
         raise UsageError(f"no target {name!r} in {_BAKE}; did you mean {near[0]}?")
     return targets[name]
 

@@ -67,7 +67,7 @@ def take_free_dies(host: Host, count: int, variables: Mapping[str, str], folder:
     if len(locks) < count:
         for lock in locks:
             lock.release()
-        why = "; ".join(reasons) or "a process sees no more"
+        why = "; ".join(reasons) or "there are no more, or ASCEND_RT_VISIBLE_DEVICES hides them"
         raise UnusableError(f"{count} free dies wanted, {len(locks)} found: {why}")
     return Taken(tuple(locks))
 

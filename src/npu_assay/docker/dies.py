@@ -56,7 +56,7 @@ def choose_dies(
             chosen.append(int(mapped.node.removeprefix("davinci")))
     if not chosen or (count is not None and len(chosen) < count):
         wanted = "a free die" if count is None else f"{count} free dies"
-        why = "; ".join(reasons) or "a process sees no more"
+        why = "; ".join(reasons) or "there are no more, or ASCEND_RT_VISIBLE_DEVICES hides them"
         raise UnusableError(f"{wanted} wanted for the container, {len(chosen)} found: {why}")
     return ChosenDies(ops_chip(host.dies), tuple(sorted(chosen)))
 

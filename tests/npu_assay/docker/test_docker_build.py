@@ -227,6 +227,7 @@ def test_an_image_that_says_it_is_another_one_is_refused(docker: PlantedDocker, 
     ("words", "message"),
     [
         (["build", "cann900-vllm018-emulated"], "did you mean cann900-vllm018-emulated-x86_64?"),
+        (["build", "cann900-vllm018"], "did you mean cann900-vllm018-emulated-"),
         (["build", "machine-x86_64"], "type: docker buildx bake -f docker/docker-bake.hcl machine-x86_64"),
         (["build", NAME, "--print"], f"type: docker buildx bake -f docker/docker-bake.hcl --print {NAME}"),
         (["sizes", "--json"], "Missing argument 'IMAGE'"),

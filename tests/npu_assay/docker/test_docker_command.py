@@ -94,7 +94,8 @@ def test_where_docker_does_not_know_the_image_its_name_is_given_with_a_note(host
     (tmp_path / "tools/docker").write_text("#!/bin/sh\necho 'no such image' >&2\nexit 1\n")
     unknown = CliRunner().invoke(docker, words)
     assert unknown.exit_code == 0
-    assert unknown.stderr == "npu-assay: image: its digest is not known, nor given: docker: no such image\n"
+    says = "image: no digest here, so the archive will not say which image it was: docker: no such image"
+    assert unknown.stderr == f"npu-assay: {says}\n"
     assert unknown.stdout.splitlines()[-1] == "  image run"
     assert "NPU_ASSAY_IMAGE=image" in unknown.stdout
     assert "NPU_ASSAY_IMAGE_DIGEST" not in unknown.stdout
