@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +20,7 @@ from npu_assay.project import ROOT
 # The engine is that of the tests.
 sys.path.insert(0, str(ROOT / "tests" / "docker"))
 import own_daemon
+from committed import copy_committed
 from debian_base import make_base
 from engine import NAME, Build, Engine, find_client, missing
 
@@ -70,17 +70,7 @@ CHANGES: Mapping[str, Callable[[Sources], None]] = {
 
 def copy_checkout(folder: Path) -> None:
     """The checkout as it is, but what git ignores; with the Dockerfile of the other order beside ours."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
+    copy_committed(folder)
     (folder / SOURCE_FIRST).write_text(source_first((folder / DOCKERFILE).read_text()))
     shutil.copy(folder / f"{DOCKERFILE}.dockerignore", folder / f"{SOURCE_FIRST}.dockerignore")
 

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from committed import committed
 
 from npu_assay.cann.emulated import EmulatedProvider
 from npu_assay.environment.environment import Environment
@@ -28,18 +29,6 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [TOOLS / command[0], *command[1:]], cwd=ROOT, capture_output=True, text=True, check=False
     )
-
-
-def committed() -> list[Path]:
-    """The files that are or would be committed."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file()]
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ import image_builds
 import images
 import pytest
 from click.testing import CliRunner
-from dockerfile_parts import DOCKERFILE, chain, stages
+from dockerfile_parts import chain
 from image_builds import PLUG_IN, SOURCE_FIRST, Sources, copy_checkout
 from image_times import OrderTimes, excesses, table
 from source_first import source_first
 
+from npu_assay.docker.dockerfile import DOCKERFILE, read_stages
 from npu_assay.errors import UsageError
 
 CHANGES = ["a line of the plug-in", "a line of a patch"]
@@ -81,7 +82,7 @@ def test_in_the_other_order_the_source_and_patches_come_before_whatever_is_slow(
     )
     assert slow_before(other, "COPY src /opt/npu-assay/src") == []
     assert slow_before(other, "COPY --from=patches . /opt/source-first/") == []
-    ours, theirs = stages(DOCKERFILE), stages(other)
+    ours, theirs = read_stages(DOCKERFILE), read_stages(other)
     assert list(ours) == list(theirs)
     assert [stage.base for stage in ours.values()] == [stage.base for stage in theirs.values()]
     assert [stage.steps for stage in ours.values()] == [stage.steps for stage in theirs.values()]

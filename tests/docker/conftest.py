@@ -4,14 +4,13 @@ NPU_ASSAY_TEST_DOCKER_HOST=unix://... uses a daemon that runs already.
 """
 
 import os
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import own_daemon
 import pytest
+from committed import copy_committed
 from debian_base import make_base
 from engine import NAME, Build, Engine, find_client, machine_variables, missing, refuse
 from layers import SECRET
@@ -19,7 +18,6 @@ from stand_in_checkout import Checkout, make_checkout
 
 from npu_assay.cache import cache_root
 from npu_assay.environment.fetched import LAUNCHER
-from npu_assay.project import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -112,12 +110,7 @@ def stand_ins(fetched: Path, tmp_path_factory: pytest.TempPathFactory) -> Checko
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what is or would be committed, to change."""
     folder = tmp_path_factory.mktemp("checkout")
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in filter(None, listed.split("\0")):
-        if not name.startswith(("logs/", "tests/")) and (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+    copy_committed(folder)
     return folder
 
 

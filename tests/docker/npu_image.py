@@ -8,6 +8,7 @@ from engine import Engine
 from planted_ascend import driver_info
 
 from npu_assay.device.needs import NEEDS
+from npu_assay.docker.dockerfile import steps_in
 
 #: The steps in the order of their layers.
 STEPS = [
@@ -34,7 +35,7 @@ def layers(engine: Engine, image: str) -> list[tuple[str, int]]:
 
 def steps_of(commands: Sequence[str]) -> list[str]:
     """What these commands install, in their order."""
-    return [part.split()[0].rstrip(";") for line in commands for part in line.split("--step ")[1:]]
+    return [step for line in commands for step in steps_in(line)]
 
 
 def plant_driver(folder: Path, where: str = "/usr/local/Ascend") -> list[str]:

@@ -7,7 +7,6 @@ It answers what the engine asks: https://distribution.github.io/distribution/spe
 import json
 import re
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from engine import Engine
+from index import running
 
 _PATH = re.compile(r"/v2/(?P<name>.+)/(?P<kind>manifests|blobs)/(?P<reference>[^/]+)")
 
@@ -77,11 +77,5 @@ def serving(engine: Engine, image: str, folder: Path) -> Iterator[Registry]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
+    with running(server):
         yield Registry(f"127.0.0.1:{server.server_port}", manifest["digest"])
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

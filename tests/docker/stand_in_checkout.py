@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 from build_bench import TREE, write
+from committed import copy_committed
 from planted_ascend import B250
 from stand_in_packages import StandIn
 from stand_in_wheels import Distribution, ascend_sources, components, requirements, write_files
 
 from npu_assay.cann.agreement import Part
 from npu_assay.environment.fetched import LAUNCHER
-from npu_assay.project import ROOT
 from npu_assay.source.git import git
 from npu_assay.source.location import GitRef, parse_url
 from npu_assay.source.offline import gather_commit
@@ -118,11 +118,7 @@ def make_checkout(folder: Path, launcher: Path) -> Checkout:
     `launcher` is that folder of one that `env fetch` has filled.
     """
     root = folder / "checkout"
-    unwanted = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
-    for name in ("ci", "docker", "src"):
-        shutil.copytree(ROOT / name, root / name, ignore=unwanted)
-    for name in ("LICENSE", "README.md", "assay", "pyproject.toml", "requirements.txt"):
-        shutil.copy(ROOT / name, root)
+    copy_committed(root)
     distributions = components()
     write_files(folder / "fetched", *distributions.values(), ascend_sources(), *requirements())
     shutil.copytree(launcher, folder / "fetched" / LAUNCHER)

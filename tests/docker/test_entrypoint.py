@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from dockerfile_parts import DOCKERFILE, stages
 
 from npu_assay.cli import COMMANDS
+from npu_assay.docker.dockerfile import DOCKERFILE, read_stages
 from npu_assay.docker.host_files import read_host_files
 from npu_assay.docker.places import CACHE, CHIP_VARIABLE, RUNS, WORK, WRITTEN
 from npu_assay.project import ROOT
@@ -90,8 +90,8 @@ def test_a_950_wants_other_things(tmp_path: Path) -> None:
 
 def unlike_places(dockerfile: Path, entrypoint: Path) -> list[str]:
     """What of the folders and the variable that recipes speak of, the image has otherwise."""
-    (*_, image) = stages(dockerfile).values()
-    launcher = " ".join(stages(dockerfile)["launcher"].instructions)
+    (*_, image) = read_stages(dockerfile).values()
+    launcher = " ".join(read_stages(dockerfile)["launcher"].instructions)
     (made,) = re.findall(r"mkdir -p ((?:cache/\w+ )+)(\S+?);", launcher)
     script = entrypoint.read_text()
     (runs,) = re.findall(r"^runs=(\S+)$", script, re.MULTILINE)

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from dockerfile_parts import DOCKERFILE
+from committed import committed
 
+from npu_assay.docker.dockerfile import DOCKERFILE
 from npu_assay.project import ROOT
 
 HADOLINT = Path(sys.executable).with_name("hadolint")
@@ -24,15 +25,8 @@ def hadolint(path: Path) -> subprocess.CompletedProcess[str]:
 
 def dockerfiles() -> list[Path]:
     """All of the checkout, whatever they are called after the word."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-    named = [ROOT / name for name in listed if "dockerfile" in Path(name).name.lower()]
-    return [path for path in named if path.is_file() and path.suffix not in (".dockerignore", ".py")]
+    named = [path for path in committed() if "dockerfile" in path.name.lower()]
+    return [path for path in named if path.suffix not in (".dockerignore", ".py")]
 
 
 def test_every_dockerfile_is_clean() -> None:

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from dockerfile_parts import chain, stages
+from dockerfile_parts import chain
 
+from npu_assay.docker.dockerfile import read_stages
 from npu_assay.environment.lock import Kind, load_lock, lock_names
 from npu_assay.environment.steps import steps_of
 from npu_assay.environment.variant import Variant
@@ -83,7 +84,7 @@ def test_a_step_runs_from_what_is_mounted(tmp_path: Path) -> None:
 
 
 def test_what_changes_often_is_not_there_in_slow_steps() -> None:
-    before = [stage for name, stage in stages().items() if name != "image"]
+    before = [stage for name, stage in read_stages().items() if name != "image"]
     read = [
         line
         for stage in before
@@ -97,7 +98,7 @@ def test_what_changes_often_is_not_there_in_slow_steps() -> None:
     assert all("source=src/emucann," in line for line in steps)
     copied = [source for stage in before for sources, _ in stage.copies for source in sources]
     assert [source for source in copied if "vllm_ascend_params" in source or source in ("src", "ci")] == []
-    (*_, image) = stages().values()
+    (*_, image) = read_stages().values()
     assert (["src"], "/opt/npu-assay/src") in image.copies
 
 

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from cyclonedx.model import HashAlgorithm, HashType
 from cyclonedx.model.component import Component, ComponentType
-from packageurl import PackageURL
 
 from npu_assay.docker.built import BaseImage, BuiltImage
 from npu_assay.docker.contents import DebianPackage
 from npu_assay.environment.requirements import read_pins
-from npu_assay.environment.sbom import bill, locked_components, own_properties
-from npu_assay.project import ROOT
+from npu_assay.environment.sbom import bill, locked_components, own_properties, pypi, sha256_hashes
+from npu_assay.project import REQUIREMENTS
 
 #: npu-assay's own Python packages, in a venv apart from the environment's.
 _LAUNCHER = "launcher"
@@ -43,17 +41,10 @@ def image_bill(built: BuiltImage, packages: Iterable[DebianPackage]) -> str:
 
 
 def _launcher() -> Iterator[Component]:
-    for pin in read_pins(ROOT / "requirements.txt"):
-        purl = PackageURL("pypi", None, pin.name, pin.version)
-        yield Component(
-            type=ComponentType.LIBRARY,
-            name=pin.name,
-            version=pin.version,
-            purl=purl,
-            bom_ref=f"{_LAUNCHER}/{purl}",
-            hashes=[HashType(alg=HashAlgorithm.SHA_256, content=one) for one in sorted(pin.sha256)],
-            properties=own_properties(venv=_LAUNCHER),
-        )
+    properties = own_properties(venv=_LAUNCHER)
+    for pin in read_pins(REQUIREMENTS):
+        hashes = sha256_hashes(pin.sha256)
+        yield pypi(pin.name, pin.version, hashes, properties, ref_prefix=f"{_LAUNCHER}/")
 
 
 def _base(base: BaseImage) -> Component:

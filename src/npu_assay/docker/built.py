@@ -41,8 +41,9 @@ class BuiltImage:
     reference: str
     """The tag that it was given."""
     name: str
-    """That digest, as docker takes it for a name."""
+    """Its digest, as docker takes it for a name."""
     digest: ImageDigest
+    """The same, read."""
     record: ImageRecord
     """What it has to say of itself, by what its build was told."""
     base: BaseImage

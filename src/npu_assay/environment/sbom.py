@@ -49,7 +49,7 @@ def locked_components(variant: Variant, architecture: str) -> list[BomComponent]
     pins = read_pins(variant.lock.requirements_file)
     return [
         *(_component(name, pin, architecture) for name, pin in variant.components.items()),
-        *(pypi(pin.name, pin.version, _hashes(pin.sha256)) for pin in pins),
+        *(pypi(pin.name, pin.version, sha256_hashes(pin.sha256)) for pin in pins),
     ]
 
 
@@ -75,7 +75,7 @@ def bill(content: str, about: BomComponent, components: Iterable[BomComponent]) 
 
 def _component(name: str, component: Component, architecture: str) -> BomComponent:
     sha256 = component.artefact_sha256(architecture)
-    hashes = _hashes([sha256] if sha256 and sha256 != UNVERIFIED else [])
+    hashes = sha256_hashes([sha256] if sha256 and sha256 != UNVERIFIED else [])
     properties = own_properties(
         build=component.build,
         source=component.source,
@@ -107,20 +107,21 @@ def purl_of(name: str, component: Component) -> PackageURL:
     return PackageURL("generic", None, name, component.version, qualifiers)
 
 
-def pypi(name: str, version: str, hashes: Iterable[HashType]) -> BomComponent:
-    """A distribution of Python's index."""
+def pypi(name: str, version: str, hashes: Iterable[HashType], *, ref_prefix: str = "") -> BomComponent:
+    """A distribution of Python's index. The prefix tells it from the same one elsewhere in the document."""
     purl = PackageURL("pypi", None, name, version)
     return BomComponent(
         type=ComponentType.LIBRARY,
         name=name,
         version=version,
         purl=purl,
-        bom_ref=str(purl),
+        bom_ref=f"{ref_prefix}{purl}",
         hashes=hashes,
     )
 
 
-def _hashes(sha256: Iterable[str]) -> list[HashType]:
+def sha256_hashes(sha256: Iterable[str]) -> list[HashType]:
+    """As CycloneDX has them, sorted."""
     return [HashType(alg=HashAlgorithm.SHA_256, content=one) for one in sorted(sha256)]
 
 
