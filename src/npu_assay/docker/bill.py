@@ -7,7 +7,7 @@ from cyclonedx.model.component import Component, ComponentType
 from npu_assay.docker.built import BaseImage, BuiltImage
 from npu_assay.docker.contents import DebianPackage
 from npu_assay.environment.requirements import read_pins
-from npu_assay.environment.sbom import bill, locked_components, own_properties, pypi, sha256_hashes
+from npu_assay.environment.sbom import bill, locked_components, own_properties, pinned
 from npu_assay.project import REQUIREMENTS
 
 #: npu-assay's own Python packages, in a venv apart from the environment's.
@@ -43,8 +43,7 @@ def image_bill(built: BuiltImage, packages: Iterable[DebianPackage]) -> str:
 def _launcher() -> Iterator[Component]:
     properties = own_properties(venv=_LAUNCHER)
     for pin in read_pins(REQUIREMENTS):
-        hashes = sha256_hashes(pin.sha256)
-        yield pypi(pin.name, pin.version, hashes, properties, ref_prefix=f"{_LAUNCHER}/")
+        yield pinned(pin, properties, ref_prefix=f"{_LAUNCHER}/")
 
 
 def _base(base: BaseImage) -> Component:

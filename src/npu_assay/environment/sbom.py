@@ -17,7 +17,7 @@ from packageurl import PackageURL
 
 from npu_assay import __version__
 from npu_assay.environment.lock import OF_CANN, UNVERIFIED, Component
-from npu_assay.environment.requirements import read_pins
+from npu_assay.environment.requirements import Pin, read_pins
 from npu_assay.environment.variant import Variant
 
 #: Where our own properties stand, as CycloneDX's "Property Taxonomy" asks for.
@@ -49,7 +49,7 @@ def locked_components(variant: Variant, architecture: str) -> list[BomComponent]
     pins = read_pins(variant.lock.requirements_file)
     return [
         *(_component(name, pin, architecture) for name, pin in variant.components.items()),
-        *(pypi(pin.name, pin.version, sha256_hashes(pin.sha256)) for pin in pins),
+        *map(pinned, pins),
     ]
 
 
@@ -75,7 +75,7 @@ def bill(content: str, about: BomComponent, components: Iterable[BomComponent]) 
 
 def _component(name: str, component: Component, architecture: str) -> BomComponent:
     sha256 = component.artefact_sha256(architecture)
-    hashes = sha256_hashes([sha256] if sha256 and sha256 != UNVERIFIED else [])
+    hashes = _hashes([sha256] if sha256 and sha256 != UNVERIFIED else [])
     properties = own_properties(
         build=component.build,
         source=component.source,
@@ -107,21 +107,21 @@ def purl_of(name: str, component: Component) -> PackageURL:
     return PackageURL("generic", None, name, component.version, qualifiers)
 
 
-def pypi(name: str, version: str, hashes: Iterable[HashType], *, ref_prefix: str = "") -> BomComponent:
-    """A distribution of Python's index. The prefix tells it from the same one elsewhere in the document."""
-    purl = PackageURL("pypi", None, name, version)
+def pinned(pin: Pin, properties: Iterable[Property] = (), *, ref_prefix: str = "") -> BomComponent:
+    """A requirement. The prefix tells it from the same one elsewhere in the document."""
+    purl = PackageURL("pypi", None, pin.name, pin.version)
     return BomComponent(
         type=ComponentType.LIBRARY,
-        name=name,
-        version=version,
+        name=pin.name,
+        version=pin.version,
         purl=purl,
         bom_ref=f"{ref_prefix}{purl}",
-        hashes=hashes,
+        hashes=_hashes(pin.sha256),
+        properties=properties,
     )
 
 
-def sha256_hashes(sha256: Iterable[str]) -> list[HashType]:
-    """As CycloneDX has them, sorted."""
+def _hashes(sha256: Iterable[str]) -> list[HashType]:
     return [HashType(alg=HashAlgorithm.SHA_256, content=one) for one in sorted(sha256)]
 
 
