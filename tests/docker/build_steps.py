@@ -29,5 +29,9 @@ def build_steps(log: str) -> list[BuiltStep]:
 
 
 def made_anew(log: str) -> set[str]:
-    """The stages of which a build made a layer."""
-    return {step.stage for step in build_steps(log) if not step.cached}
+    """The stages of which a build ran an instruction again.
+
+    FROM and WORKDIR are no work, and BuildKit never says CACHED of the first ones of a stage.
+    """
+    worked = (step for step in build_steps(log) if step.instruction.startswith(("RUN ", "COPY ")))
+    return {step.stage for step in worked if not step.cached}

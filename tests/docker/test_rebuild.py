@@ -10,7 +10,10 @@ from engine import Build
 TARGET = "cann900-vllm018-emulated-x86_64"
 
 LOG = """\
-#7 [installer  1/11] WORKDIR /npu-assay
+#5 [installer  1/11] WORKDIR /npu-assay/src
+#5 DONE 0.0s
+
+#7 [installer  2/11] COPY ci ci
 #7 CACHED
 
 #9 [torch 1/1] RUN npu-assay env install
@@ -21,11 +24,18 @@ LOG = """\
 
 def test_a_log_is_read() -> None:
     assert build_steps(LOG) == [
-        BuiltStep("installer", "WORKDIR /npu-assay", True),
+        BuiltStep("installer", "WORKDIR /npu-assay/src", False),
+        BuiltStep("installer", "COPY ci ci", True),
         BuiltStep("torch", "RUN npu-assay env install", False),
     ]
     assert made_anew(LOG) == {"torch"}
     assert made_anew(LOG + "#9 CACHED\n") == set()
+
+
+@pytest.fixture(scope="module")
+def before(bake_offline: Callable[..., Build], emulated_build: Build, checkout: Path) -> Build:
+    """The copy's image: of the checkout itself a few layers differ, as it may have empty folders."""
+    return bake_offline(TARGET, checkout=checkout)
 
 
 @pytest.mark.docker
@@ -45,18 +55,18 @@ def test_a_line_more_makes_the_last_layers_anew(
     file: str | None,
     anew: set[str],
     bake_offline: Callable[..., Build],
-    emulated_build: Build,
+    before: Build,
     checkout: Path,
 ) -> None:
     path = checkout / (file or "README.md")
-    before = path.read_bytes()
+    content = path.read_bytes()
     if file is not None:
-        path.write_bytes(before + b"\n# a line more\n")
+        path.write_bytes(content + b"\n# a line more\n")
     try:
         build = bake_offline(TARGET, checkout=checkout)
     finally:
-        path.write_bytes(before)
+        path.write_bytes(content)
     assert build.returncode == 0, build.log[-3000:]
     assert {step.stage for step in build_steps(build.log)} >= {"launcher", "torch", "image"}
     assert made_anew(build.log) == anew
-    assert (build.image == emulated_build.image) == (file is None)
+    assert (build.image == before.image) == (file is None)

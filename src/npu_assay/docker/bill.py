@@ -62,6 +62,7 @@ def _base(base: BaseImage) -> Component:
         type=ComponentType.CONTAINER,
         name=base.reference,
         version=None if digest is None else f"sha256:{digest.sha256}",
+        purl=base.purl,
         bom_ref=f"base/{base.reference}",
         properties=own_properties(role="base", digest_of=None if digest is None else digest.of),
     )

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from packageurl import PackageURL
+
 from npu_assay.docker.targets import ImageTarget
 from npu_assay.evidence.image import ImageDigest, ImageRecord
 from npu_assay.evidence.manifest import ProjectRecord
@@ -16,6 +18,19 @@ class BaseImage:
     """As it was given."""
     digest: ImageDigest | None
     """None where neither the reference nor docker has one."""
+
+    @property
+    def purl(self) -> PackageURL:
+        """Its package URL, type docker, of the reference alone."""
+        name, _, digest = self.reference.partition("@")
+        path, slash, last = name.rpartition("/")
+        last, _, tag = last.partition(":")
+        registry, _, rest = (path + slash + last).partition("/")
+        if not rest or not (registry == "localhost" or {".", ":"} & set(registry)):  # as docker tells them
+            registry, rest = "", path + slash + last
+        namespace, _, name = rest.rpartition("/")
+        qualifiers = {"repository_url": registry} if registry else None
+        return PackageURL("docker", namespace or None, name, digest or tag or "latest", qualifiers)
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ from npu_assay.digest import sha256_of
 from npu_assay.docker.built import BuiltImage
 from npu_assay.docker.contents import OwnSource
 from npu_assay.environment.lock import UNVERIFIED
+from npu_assay.environment.sbom import purl_of
 from npu_assay.project import ROOT
 from npu_assay.source.exported import parse_origin
 from npu_assay.source.location import without_credentials
 from npu_assay.strict import Strict
 
-#: Package URLs: npu-assay is published as a checkout only. docs/images.md says what the parameters mean.
+#: Package URLs: npu-assay is published as a checkout only. docs/image-contents.md says what the parameters mean.
 _OURS = "pkg:generic/npu-assay"
 _BUILD_TYPE = f"{_OURS}#docker-build/v1"
 #: Of the checkout, what decides what an image is made of.
@@ -32,7 +33,7 @@ class _Aliased(Strict):
 
 
 class Resource(_Aliased):
-    """in-toto's ResourceDescriptor."""
+    """in-toto's ResourceDescriptor, which has to have one of `uri` and `digest`."""
 
     name: str
     uri: str | None = None
@@ -172,6 +173,7 @@ def _base(built: BuiltImage) -> Resource:
     base = built.base
     return Resource(
         name=base.reference,
+        uri=str(base.purl),
         digest=None if base.digest is None else {"sha256": base.digest.sha256},
         annotations={"role": "base"} | ({} if base.digest is None else {"digestOf": base.digest.of}),
     )
@@ -189,7 +191,9 @@ def _components(built: BuiltImage) -> Iterator[Resource]:
             digest["gitCommit"] = component.commit
         yield Resource(
             name=f"{name} {component.version}",
-            uri=f"git+{component.repository}@{component.commit}" if component.source == "git" else None,
+            uri=f"git+{component.repository}@{component.commit}"
+            if component.source == "git"
+            else str(purl_of(name, component)),
             digest=digest or None,
             annotations={"source": component.source}
             | ({"sha256": UNVERIFIED} if sha256 == UNVERIFIED else {}),

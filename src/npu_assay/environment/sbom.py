@@ -85,12 +85,7 @@ def _component(name: str, component: Component, architecture: str) -> BomCompone
         deviation=component.deviation,
         notes=" ".join(component.notes) or None,
     )
-    if name not in OF_CANN and component.source != "git":
-        return pypi(name, component.version, hashes, properties)
-    qualifiers = {"build": component.build} if component.build else None
-    if component.source == "git":
-        qualifiers = {"vcs_url": f"git+{component.repository}@{component.commit}"}
-    purl = PackageURL("generic", None, name, component.version, qualifiers)
+    purl = purl_of(name, component)
     return BomComponent(
         type=ComponentType.PLATFORM if name in OF_CANN else ComponentType.LIBRARY,
         name=name,
@@ -102,9 +97,17 @@ def _component(name: str, component: Component, architecture: str) -> BomCompone
     )
 
 
-def pypi(
-    name: str, version: str, hashes: Iterable[HashType], properties: Iterable[Property] = ()
-) -> BomComponent:
+def purl_of(name: str, component: Component) -> PackageURL:
+    """The package URL of a lock's component: type pypi, or generic for CANN and for sources."""
+    if name not in OF_CANN and component.source != "git":
+        return PackageURL("pypi", None, name, component.version)
+    qualifiers = {"build": component.build} if component.build else None
+    if component.source == "git":
+        qualifiers = {"vcs_url": f"git+{component.repository}@{component.commit}"}
+    return PackageURL("generic", None, name, component.version, qualifiers)
+
+
+def pypi(name: str, version: str, hashes: Iterable[HashType]) -> BomComponent:
     """A distribution of Python's index."""
     purl = PackageURL("pypi", None, name, version)
     return BomComponent(
@@ -114,7 +117,6 @@ def pypi(
         purl=purl,
         bom_ref=str(purl),
         hashes=hashes,
-        properties=properties,
     )
 
 

@@ -143,6 +143,20 @@ def test_provenance_has_the_locks_artefacts_the_base_and_the_checkout(
     }
 
 
+def test_every_resource_has_a_uri_or_a_digest(docker: PlantedDocker) -> None:
+    build(NAME)
+    dependencies = told("provenance.intoto.json")["predicate"]["buildDefinition"]["resolvedDependencies"]
+    assert all({"uri", "digest"} & one.keys() for one in dependencies)
+    (docker.folder / "inspected-debian:bookworm-slim.json").unlink()
+    build(NAME)
+    dependencies = told("provenance.intoto.json")["predicate"]["buildDefinition"]["resolvedDependencies"]
+    by_name = {one["name"]: one for one in dependencies}
+    assert all({"uri", "digest"} & one.keys() for one in dependencies)
+    assert "digest" not in by_name["debian:bookworm-slim"]
+    assert by_name["debian:bookworm-slim"]["uri"] == "pkg:docker/debian@bookworm-slim"
+    assert by_name["cann 9.0.0"]["uri"] == "pkg:generic/cann@9.0.0?build=EMULATED"
+
+
 def test_provenance_names_the_images_own_vllm_ascend_and_its_patches(docker: PlantedDocker) -> None:
     build(NAME)
     assert "own" not in json.dumps(told("provenance.intoto.json"))
