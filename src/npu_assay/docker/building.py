@@ -89,7 +89,7 @@ def _watch(bake: Bake, options: tuple[str, ...], log: Path, say: Say) -> tuple[B
     except OSError as error:
         raise UnusableError(f"docker can't be run here ({error.strerror})") from error
     assert running.stdout is not None
-    with running, log.open("wb") as kept:
+    with running, log.open("wb", buffering=0) as kept:
         try:
             for line in running.stdout:
                 kept.write(line)

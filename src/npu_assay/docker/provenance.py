@@ -21,8 +21,7 @@ from npu_assay.source.exported import parse_origin
 from npu_assay.source.location import without_credentials
 from npu_assay.strict import Strict
 
-#: Package URLs: npu-assay is published as a checkout only. What the parameters mean:
-#: docs/image-contents.md.
+#: Package URLs: npu-assay is published as a checkout only. The parameters' meaning: docs/image-contents.md.
 _OURS = "pkg:generic/npu-assay"
 _BUILD_TYPE = f"{_OURS}#docker-build/v1"
 #: Of the checkout, what decides what an image is made of.

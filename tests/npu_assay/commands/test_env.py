@@ -172,3 +172,26 @@ def test_env_exec_gives_any_program_the_environments_variables(environment: Envi
     missing = npu_assay("env", "exec", "--device", "emulated", "nonesuch")
     assert missing.returncode == 2
     assert missing.stderr == "npu-assay: nonesuch: can't be run (No such file or directory)\n"
+
+
+_MARKER = """\
+--- /dev/null
++++ b/vllm_ascend/marker_of_a_test.py
+@@ -0,0 +1 @@
++HERE = True
+"""
+
+
+@pytest.mark.environment
+def test_env_exec_imports_a_vllm_ascend_of_ones_own(environment: Environment, tmp_path: Path) -> None:
+    patch = tmp_path / "marker.patch"
+    patch.write_text(_MARKER)
+    ask = "from importlib.util import find_spec; print(find_spec('vllm_ascend.marker_of_a_test'))"
+    python = ["python", "-c", ask]
+    own = npu_assay("env", "exec", "--device", "emulated", "--patch", str(patch), *python)
+    assert "site/vllm_ascend/marker_of_a_test.py" in own.stdout
+    assert npu_assay("env", "exec", "--device", "emulated", *python).stdout == "None\n"
+    patch.write_text(_MARKER.replace("/dev/null", "a/vllm_ascend/marker_of_a_test.py").replace("-0,0", "-1"))
+    bad = npu_assay("env", "exec", "--device", "emulated", "--patch", str(patch), *python)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert "marker.patch" in bad.stderr.splitlines()[-1]
