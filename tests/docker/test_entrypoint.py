@@ -160,3 +160,42 @@ def test_the_entry_point_knows_every_command() -> None:
     text = (ROOT / "docker" / "entrypoint").read_text()
     assert known(text) == set(COMMANDS)
     assert known(text.replace(" verify'", "'")) != set(COMMANDS)
+
+
+@pytest.mark.parametrize("user", ["1000:1000", "12345:4294967294", "1:0"])
+def test_as_root_it_goes_on_as_the_user_that_is_named(user: str, tmp_path: Path) -> None:
+    ended = started_as_root(user, tmp_path)
+    uid, gid = user.split(":")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith(f"--reuid {uid} --regid {gid} --groups ")
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "root",
+        "1000",
+        "1000:",
+        ":1000",
+        "1:2:3",
+        "-1:3",
+        "4294967295:1",
+        "1:4294967295",
+        "99999999999:1",
+        "00:1",
+    ],
+)
+def test_a_user_that_is_none_is_refused(user: str, tmp_path: Path) -> None:
+    assert started_as_root("1000:1000", tmp_path).returncode == 0
+    ended = started_as_root(user, tmp_path)
+    expected = f"entrypoint: NPU_ASSAY_USER is '{user}', expected UID:GID, as of: id -u, id -g\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", expected)
+
+
+def started_as_root(user: str, tools: Path) -> subprocess.CompletedProcess[str]:
+    """The entry point where `id` says root, and `setpriv` prints what it is given."""
+    for name, script in {"id": "echo 0", "setpriv": 'echo "$*"'}.items():
+        (tools / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tools / name).chmod(0o755)
+    variables = {"PATH": f"{tools}:/usr/bin:/bin", "NPU_ASSAY_USER": user}
+    return subprocess.run([ENTRYPOINT, "run"], capture_output=True, text=True, env=variables, timeout=10)
