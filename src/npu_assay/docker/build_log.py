@@ -42,7 +42,7 @@ class BuildLog:
         return int(found[1]) if found else None
 
     def untold(self) -> list[str]:
-        """A line for each stage whose end BuildKit left out, as it does now and then, of a build that ended well."""
+        """A line for each stage of a good build whose end BuildKit left out, as it does now and then."""
         return [f"{name:<24} done" for name, stage in self._stages.items() if stage.done < stage.of]
 
     def feed(self, line: str) -> str | None:
