@@ -8,7 +8,7 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from npu_assay.docker.attesting import Attested, attest
+from npu_assay.docker.attesting import attest
 from npu_assay.docker.bake import BAKE_FILE
 from npu_assay.docker.bake_variables import absolute_paths, given_variables
 from npu_assay.docker.building import Bake, build, builder_versions, planned
@@ -75,8 +75,11 @@ def build_command(name: str, out: Path | None, arguments: tuple[str, ...]) -> No
         project=project,
         builder=builder,
     )
-    attested = attest(built, _sizes(digest), folder)
-    _show(attested, folder)
+    sizes = _sizes(digest)
+    attest(built, sizes, folder)
+    click.echo(sizes_table(sizes))
+    click.echo(f"image: {built.reference} {built.digest}")
+    click.echo(f"told of it: {folder}")
 
 
 @click.command("sizes")
@@ -123,9 +126,3 @@ def _base(reference: str) -> BaseImage:
 def _sizes(image: str) -> ImageSizes:
     history = ask("history", "--human=false", "--no-trunc", "--format", "{{json .}}", image)
     return read_history(image, history.decode(errors="replace").splitlines(), read_stages())
-
-
-def _show(attested: Attested, folder: Path) -> None:
-    click.echo(sizes_table(attested.sizes))
-    click.echo(f"image: {attested.built.reference} {attested.built.digest}")
-    click.echo(f"told of it: {folder}")

@@ -52,13 +52,10 @@ class Need:
         """Its path in the container."""
         return self.paths(driver)[0]
 
-    def option(self, driver: str, source: str | None = None) -> tuple[str, str]:
-        """The option of `docker run` that gives it; `source` is where the host has it."""
+    def option(self, driver: str) -> tuple[str, str]:
+        """The option of `docker run` that gives it."""
         target = self.target(driver)
-        source = source or target
-        if self.kind == "device":
-            return "--device", source
-        return "-v", f"{source}:{target}:ro"
+        return ("--device", target) if self.kind == "device" else ("-v", f"{target}:{target}:ro")
 
     def missing(self, driver: str) -> str:
         """One line for a container, or a host, that lacks it."""

@@ -1,6 +1,5 @@
 """What is told of an image that was built, as files beside each other."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from npu_assay.docker.bill import image_bill
@@ -15,15 +14,7 @@ DIGEST, RECORD = "digest", "image.json"
 BILL, PROVENANCE, SIZES = "sbom.cdx.json", "provenance.intoto.json", "sizes.json"
 
 
-@dataclass(frozen=True)
-class Attested:
-    """An image, and what was told of it."""
-
-    built: BuiltImage
-    sizes: ImageSizes
-
-
-def attest(built: BuiltImage, sizes: ImageSizes, folder: Path) -> Attested:
+def attest(built: BuiltImage, sizes: ImageSizes, folder: Path) -> None:
     """Look into the image and write the files. Raises AssayError where it says that it is another one's."""
     contents = look_into(built.name)
     _check(built, contents)
@@ -37,7 +28,6 @@ def attest(built: BuiltImage, sizes: ImageSizes, folder: Path) -> Attested:
         write_atomically(folder / name, data)
     beside = {name: folder / name for name in (RECORD, BILL, SIZES)}
     write_atomically(folder / PROVENANCE, render_provenance(built, own_resources(contents.own), beside))
-    return Attested(built, sizes)
 
 
 def _check(built: BuiltImage, contents: ImageContents) -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 #: `#28 [built-emulated 2/2] RUN ...`; several platforms have theirs before the stage's name.
 _VERTEX = re.compile(r"#(?P<id>\d+) \[(?:\S+/\S+ )?(?P<stage>[\w-]+) +(?P<number>\d+)/(?P<of>\d+)\] ")
-_DONE = re.compile(r"#(?P<id>\d+) (?:DONE (?P<seconds>[\d.]+)s|(?P<cached>CACHED))$")
+#: After a line that its program has not ended, too.
+_DONE = re.compile(r"(?:.* )?#(?P<id>\d+) (?:DONE (?P<seconds>[\d.]+)s|(?P<cached>CACHED))$")
 #: A line of npu-assay, or of its launcher, which a layer runs; and the end of a layer that failed.
 _OURS = re.compile(r"#(?P<id>\d+) [\d.]+ (?P<line>(?:npu-assay|assay): .*)$")
 _FAILED = re.compile(r"#(?P<id>\d+) ERROR: ")
@@ -39,6 +40,10 @@ class BuildLog:
         """Of the program that failed in the build; None where none did."""
         found = _CODE.search(self.failure)
         return int(found[1]) if found else None
+
+    def untold(self) -> list[str]:
+        """A line for each stage of a good build whose end BuildKit left out, as it does now and then."""
+        return [f"{name:<24} done" for name, stage in self._stages.items() if stage.done < stage.of]
 
     def feed(self, line: str) -> str | None:
         """Take a line; returns one about a stage that is done with it."""

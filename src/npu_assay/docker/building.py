@@ -67,6 +67,8 @@ def build(bake: Bake, log: Path, say: Say) -> str:
             why = read.error.partition(": ")[2] or read.failure or f"exit code {code}"
             inner = read.exit_code if read.error and read.exit_code in _CODES else None
             raise BuildError(f"{why}; all that was said: {log}", inner or UnusableError.exit_code)
+        for line in read.untold():
+            say(line)
         said = json.loads(metadata.read_bytes())[bake.target]
     for key in _DIGESTS:
         identity = inspected(said.get(key, ""))

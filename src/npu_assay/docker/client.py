@@ -16,7 +16,6 @@ def ask(
     *words: str,
     folder: Path | None = None,
     variables: Mapping[str, str] | None = None,
-    timeout: float = _TIMEOUT,
 ) -> bytes:
     """What `docker WORDS` prints, started in that folder and with these variables.
 
@@ -29,13 +28,13 @@ def ask(
             capture_output=True,
             cwd=folder,
             env=variables,
-            timeout=timeout,
+            timeout=_TIMEOUT,
             check=False,
         )
     except OSError as error:
         raise UnusableError(f"docker can't be run here ({error.strerror})") from error
     except subprocess.TimeoutExpired as error:
-        raise UnusableError(f"docker {words[0]} did not end in {timeout:g} s") from error
+        raise UnusableError(f"docker {words[0]} did not end in {_TIMEOUT} s") from error
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise UnusableError(

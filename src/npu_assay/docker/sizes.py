@@ -48,14 +48,6 @@ class ImageSizes(Strict):
     bytes: int
     """Of all of them."""
 
-    @property
-    def stages(self) -> dict[str, int]:
-        """Bytes of each stage, in the order in which it comes first."""
-        found: dict[str, int] = {}
-        for layer in self.layers:
-            found[layer.stage] = found.get(layer.stage, 0) + layer.bytes
-        return found
-
 
 class _Entry(BaseModel):
     """A line of `docker history --human=false --no-trunc --format json`."""

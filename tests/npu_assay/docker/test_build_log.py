@@ -56,7 +56,16 @@ def test_a_stage_is_told_once_when_all_of_it_is_done() -> None:
         ["launcher", "60.1", "s"],
         ["python", "cached"],
     ]
+    assert log.untold() == []
     assert (log.error, log.failure, log.exit_code) == ("", "", None)
+
+
+def test_what_buildkit_prints_behind_a_line_is_read_and_what_it_leaves_out_is_told_at_the_end() -> None:
+    begun = GOOD.replace("#19 DONE", "#19 1.201 adaptations  #19 DONE")
+    assert fed(begun)[1] == fed(GOOD)[1]
+    log, said = fed(GOOD.replace("#19 DONE 59.8s\n", ""))
+    assert [line.split()[0] for line in said] == ["base-emulated", "python"]
+    assert [line.split() for line in log.untold()] == [["launcher", "done"]]
 
 
 def test_of_a_build_that_failed_its_own_last_line_counts_and_the_code_of_what_failed() -> None:
