@@ -14,6 +14,7 @@ from npu_assay.project import ROOT
 
 ENTRYPOINT = ROOT / "docker" / "entrypoint"
 MISSING = ROOT / "docker" / "missing"
+UNMOUNTED = "entrypoint: nothing is mounted at /npu-assay/runs, "
 
 NEEDS = """\
 # a comment
@@ -192,10 +193,39 @@ def test_a_user_that_is_none_is_refused(user: str, tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", expected)
 
 
+@pytest.mark.parametrize("words", [("run",), ("run", "--stage", "ruff")])
+def test_it_says_that_an_archive_is_gone_with_the_container(words: tuple[str, ...], tmp_path: Path) -> None:
+    assert UNMOUNTED not in started(words, tmp_path, {"mountpoint": "true"}).stderr
+    assert UNMOUNTED in started(words, tmp_path, {"mountpoint": "false"}).stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("run", "--out", "/results"), ("run", "--out=/results"), ("run", "--help"), ("doctor",), ("runs",)],
+)
+def test_of_what_leaves_no_archive_there_it_says_nothing(words: tuple[str, ...], tmp_path: Path) -> None:
+    assert UNMOUNTED in started(("run",), tmp_path, {"mountpoint": "false"}).stderr
+    assert UNMOUNTED not in started(words, tmp_path, {"mountpoint": "false"}).stderr
+
+
 def started_as_root(user: str, tools: Path) -> subprocess.CompletedProcess[str]:
     """The entry point where `id` says root, and `setpriv` prints what it is given."""
-    for name, script in {"id": "echo 0", "setpriv": 'echo "$*"'}.items():
+    scripts = {"id": "echo 0", "setpriv": 'echo "$*"'}
+    return started(("run",), tools, scripts, NPU_ASSAY_USER=user)
+
+
+def started(
+    words: tuple[str, ...], tools: Path, scripts: dict[str, str], **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """The entry point with these commands instead of the machine's, and an npu-assay that does nothing."""
+    for name, script in {"id": "echo 1000", **scripts}.items():
         (tools / name).write_text(f"#!/bin/sh\n{script}\n")
         (tools / name).chmod(0o755)
-    variables = {"PATH": f"{tools}:/usr/bin:/bin", "NPU_ASSAY_USER": user}
-    return subprocess.run([ENTRYPOINT, "run"], capture_output=True, text=True, env=variables, timeout=10)
+    entrypoint, assay = tools / "entrypoint", tools / ".venv/bin/npu-assay"
+    assay.parent.mkdir(parents=True, exist_ok=True)
+    text = ENTRYPOINT.read_text().replace("home=/opt/npu-assay\n", f"home={tools}\n")
+    for path, content in {entrypoint: text, assay: "#!/bin/sh\n"}.items():
+        path.write_text(content)
+        path.chmod(0o755)
+    variables = {"PATH": f"{tools}:/usr/bin:/bin", "NPU_ASSAY_DEVICE": "emulated", **variables}
+    return subprocess.run([entrypoint, *words], capture_output=True, text=True, env=variables, timeout=10)

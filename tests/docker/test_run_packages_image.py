@@ -147,10 +147,11 @@ def test_no_package_runs_before_all_are_known(
     assert " installing " not in build.log
 
 
+@pytest.mark.parametrize("licence", ["", "no"])
 def test_a_licence_that_nobody_has_accepted_stops_the_build(
-    engine: Engine, machine: str, image: str, stand_ins: Checkout
+    engine: Engine, machine: str, image: str, stand_ins: Checkout, licence: str
 ) -> None:
-    build = bake(engine, machine, stand_ins, stand_ins.packages, licence="")
+    build = bake(engine, machine, stand_ins, stand_ins.packages, licence=licence)
     assert "accepts the vendor's licence (EULA)" in why(build)
     assert " --accept-licence is ACCEPT_LICENCE=yes in a build of an image\n" in build.log
     assert " installing " not in build.log
