@@ -50,6 +50,8 @@ def table(orders: Sequence[OrderTimes]) -> str:
 
 
 def _rebuild(times: OrderTimes, change: str) -> str:
+    if change not in times.rebuilds:
+        return "not measured"
     spread = Spread.of(times.rebuilds[change])
     extremes = f" ({spread.least:.1f} to {spread.most:.1f})" if len(times.rebuilds[change]) > 1 else ""
     return f"{spread.median:.1f} s{extremes}, **{times.part_of_cold(change):.3f}** of the cold build"

@@ -108,7 +108,7 @@ def test_every_change_is_one_that_no_build_has_seen(tmp_path: Path) -> None:
         seen.append((plug_in.read_bytes(), patch.read_bytes()))
         return float(len(seen))
 
-    found = images.measure("ours", sources, build, 2)
+    found = images.measure("ours", sources, build, images.CHANGES, 2)
     assert found == OrderTimes("ours", 1.0, dict(zip(CHANGES, ([2.0, 4.0], [3.0, 5.0]), strict=True)))
     assert len(set(seen)) == 5
     assert [before[0] == after[0] for before, after in pairwise(seen)] == [0, 1, 0, 1]
