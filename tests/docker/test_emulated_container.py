@@ -114,6 +114,8 @@ def test_a_device_nodes_group_is_kept_when_root_is_given_up(
         "4322",
         "1777",
     ]
+    added = engine.run(emulated_image, *write, options=[*options, "--group-add=1888"])
+    assert added.stdout.split()[2:] == ["4322", "1777", "1888"]
     # --user is taken as it is, so its groups are the caller's affair.
     ended = engine.run(emulated_image, *write, options=[*options, ANYBODY], check=False)
     assert ended.returncode != 0

@@ -7,6 +7,7 @@ such as that of an older checkout, is shown by its own words.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -113,8 +114,13 @@ def _what(instruction: str) -> str:
 
 
 def sizes_table(sizes: ImageSizes) -> str:
-    """A line a layer, the total last; in the units that docker uses."""
-    rows = [(layer.stage, layer.what, readable(layer.bytes)) for layer in sizes.layers]
+    """A line a layer, and one for a stage of several; the total last; in the units that docker uses."""
+    rows = []
+    for stage, group in groupby(sizes.layers, lambda layer: layer.stage):
+        layers = list(group)
+        rows += [(stage, layer.what, readable(layer.bytes)) for layer in layers]
+        if len(layers) > 1:
+            rows.append((stage, "(all of it)", readable(sum(layer.bytes for layer in layers))))
     rows.append(("total", "", readable(sizes.bytes)))
     wide = [max(len(row[column]) for row in rows) for column in range(3)]
     return "\n".join(

@@ -94,6 +94,9 @@ def test_the_table_has_a_line_a_layer_and_the_total(stages: dict[str, Stage]) ->
     assert table[0].split() == ["base", "199", "MB"]
     assert table[-1].split() == ["total", "2.71", "GB"]
     assert len({len(line) for line in table}) == 1
+    together = [line.split() for line in table if "(all of it)" in line]
+    assert together[0] == ["launcher", "(all", "of", "it)", "592", "MB"]
+    assert [stage for stage, *_ in together] == ["launcher", "torch"]
 
 
 @pytest.mark.parametrize(
