@@ -8,19 +8,19 @@ from npu_assay.docker.bake import BAKE_FILE
 from npu_assay.errors import UsageError
 from npu_assay.source.location import without_credentials
 
-#: Names of files only, and secrets: that they were given is all that is told.
 _SECRETS = ("PIP_CONF", "APT_SOURCES", "CA_CERTIFICATES")
+#: Folders of the machine that builds, or addresses.
 _FOLDERS = ("FETCHED", "RUN_PACKAGES", "VLLM_ASCEND", "PATCHES")
 _VARIABLE = re.compile(r'^variable "(\w+)"', re.MULTILINE)
 
 
 def given_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """Those that are set, fit for a record."""
-    found = {}
-    for name in _VARIABLE.findall(BAKE_FILE.read_text()):
-        if variables.get(name):
-            found[name] = "given" if name in _SECRETS else without_credentials(variables[name])
-    return found
+    """Those that are set, fit for a record: of secrets and of paths, that there was one."""
+    return {
+        name: "given" if _is_path(name, text) else without_credentials(text)
+        for name in _VARIABLE.findall(BAKE_FILE.read_text())
+        if (text := variables.get(name))
+    }
 
 
 def absolute_paths(variables: Mapping[str, str], folder: Path) -> dict[str, str]:
@@ -32,7 +32,7 @@ def absolute_paths(variables: Mapping[str, str], folder: Path) -> dict[str, str]
     found = dict(variables)
     for name in (*_SECRETS, *_FOLDERS):
         text = found.get(name, "")
-        if not text or (name in _FOLDERS and (text.startswith("git+") or "://" in text)):
+        if not text or not _is_path(name, text):
             continue
         path, kind = folder / text, "file" if name in _SECRETS else "folder"
         if not (path.is_file() if kind == "file" else path.is_dir()):
@@ -40,3 +40,7 @@ def absolute_paths(variables: Mapping[str, str], folder: Path) -> dict[str, str]
             raise UsageError(f"{name} is {path}, {found_there}; expected a {kind}")
         found[name] = str(path)
     return found
+
+
+def _is_path(name: str, text: str) -> bool:
+    return name in _SECRETS or (name in _FOLDERS and not text.startswith("git+") and "://" not in text)

@@ -279,7 +279,8 @@ def test_paths_of_variables_start_where_it_was_called(
     assert docker.variables["PATCHES"] == f"{Path.cwd()}/series"
     assert docker.variables["VLLM_ASCEND"] == "git+https://example.org/v@main"
     parameters = told("provenance.intoto.json")["predicate"]["buildDefinition"]["externalParameters"]
-    assert parameters["variables"]["PATCHES"] == "series"
+    # A path of this machine is nobody else's affair.
+    assert parameters["variables"] == {"PATCHES": "given", "VLLM_ASCEND": "git+https://example.org/v@main"}
 
 
 @pytest.mark.parametrize(
