@@ -1,7 +1,6 @@
 """Doctor and env check judge the CANN that a run on an NPU would use, not the one that a link means."""
 
 import platform
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,11 +16,9 @@ from npu_assay.environment.lock import load_lock
 
 
 @pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlantedAscend:
+def tree(tmp_path: Path) -> PlantedAscend:
     """The lock's CANN with an older one beside it, which all links mean; for this machine."""
-    monkeypatch.setattr("planted_ascend.ARCH", platform.machine())
-    tree = plant_cann9(tmp_path)
-    tree.places = replace(tree.places, machine=platform.machine())
+    tree = plant_cann9(tmp_path, platform.machine())
     tree.plant_toolkit("8.5.1", "V100R001C25SPC002B220", "cann-8.5.1")
     tree.link("cann", "cann-8.5.1")
     tree.plant_atb("8.5.1", "B100")
