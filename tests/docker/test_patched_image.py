@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from build_steps import made_anew
@@ -28,6 +29,11 @@ USER = (4321, 4322)
 READ_ONLY = ("--network", "none", "--read-only", "--tmpfs", "/tmp:exec")
 HARMLESS = "--- /dev/null\n+++ b/vllm_ascend/harmless.py\n@@ -0,0 +1 @@\n+ANSWER = 42\n"
 BAD = "--- a/vllm_ascend/utils.py\n+++ b/vllm_ascend/utils.py\n@@ -7,1 +7,1 @@\n-not in there\n+other\n"
+
+
+def unseen() -> str:
+    """A harmless patch that no build has seen, whatever an engine remembers of earlier tests."""
+    return HARMLESS.replace("42", str(uuid4().int))
 
 
 class OwnImages:
@@ -90,10 +96,11 @@ def patches(tmp_path: Path) -> Path:
 def test_an_image_with_a_patch_does_the_main_job_and_a_line_more_makes_only_its_layers_anew(
     own: OwnImages, patches: Path, runs: Path
 ) -> None:
+    patch = patches / "0001-harmless.patch"
+    patch.write_text(unseen())
     first = own.good({"PATCHES": str(patches)})
     assert made_anew(first.log) == {"source", "image"}
-    patch = patches / "0001-harmless.patch"
-    patch.write_text(HARMLESS.replace("42", "43"))
+    patch.write_text(unseen())
     second = own.good({"PATCHES": str(patches)})
     assert made_anew(second.log) == {"source", "image"}
     assert made_anew(own.good({"PATCHES": str(patches)}).log) == set()
