@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from build_steps import BuiltStep, build_steps, made_anew
@@ -61,7 +62,7 @@ def test_a_line_more_makes_the_last_layers_anew(
     path = checkout / (file or "README.md")
     content = path.read_bytes()
     if file is not None:
-        path.write_bytes(content + b"\n# a line more\n")
+        path.write_bytes(content + f"\n# {uuid4()}\n".encode())  # which no build has seen
     try:
         build = bake_offline(TARGET, checkout=checkout)
     finally:
