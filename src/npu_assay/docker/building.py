@@ -10,7 +10,7 @@ from typing import Any
 
 from npu_assay.docker.bake import BAKE_FILE
 from npu_assay.docker.build_log import BuildLog
-from npu_assay.docker.client import ask
+from npu_assay.docker.client import ask, not_started
 from npu_assay.docker.identity import inspected
 from npu_assay.errors import AssayError, UnusableError
 from npu_assay.project import ROOT
@@ -89,7 +89,7 @@ def _watch(bake: Bake, options: tuple[str, ...], log: Path, say: Say) -> tuple[B
             stderr=subprocess.STDOUT,
         )
     except OSError as error:
-        raise UnusableError(f"docker can't be run here ({error.strerror})") from error
+        raise not_started(error) from error
     assert running.stdout is not None
     with running, log.open("wb", buffering=0) as kept:
         try:

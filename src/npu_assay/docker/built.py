@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from packageurl import PackageURL
 
+from npu_assay.docker.identity import split_tag
 from npu_assay.docker.targets import ImageTarget
 from npu_assay.evidence.image import ImageDigest, ImageRecord
 from npu_assay.evidence.manifest import ProjectRecord
@@ -23,11 +24,10 @@ class BaseImage:
     def purl(self) -> PackageURL:
         """Its package URL, type docker, of the reference alone."""
         name, _, digest = self.reference.partition("@")
-        path, slash, last = name.rpartition("/")
-        last, _, tag = last.partition(":")
-        registry, _, rest = (path + slash + last).partition("/")
+        repository, tag = split_tag(name)
+        registry, _, rest = repository.partition("/")
         if not rest or not (registry == "localhost" or {".", ":"} & set(registry)):  # as docker tells them
-            registry, rest = "", path + slash + last
+            registry, rest = "", repository
         namespace, _, name = rest.rpartition("/")
         qualifiers = {"repository_url": registry} if registry else None
         return PackageURL("docker", namespace or None, name, digest or tag or "latest", qualifiers)

@@ -32,7 +32,7 @@ def ask(
             check=False,
         )
     except OSError as error:
-        raise UnusableError(f"docker can't be run here ({error.strerror})") from error
+        raise not_started(error) from error
     except subprocess.TimeoutExpired as error:
         raise UnusableError(f"docker {words[0]} did not end in {_TIMEOUT} s") from error
     if done.returncode:
@@ -41,6 +41,11 @@ def ask(
             printable(f"docker: {said[-1]}" if said else f"docker: exit code {done.returncode}")
         )
     return done.stdout
+
+
+def not_started(error: OSError) -> UnusableError:
+    """That there is no docker to start."""
+    return UnusableError(f"docker can't be run here ({error.strerror})")
 
 
 @contextmanager

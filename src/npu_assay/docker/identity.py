@@ -40,7 +40,8 @@ def read_inspection(reference: str, answer: str | bytes) -> ImageIdentity:
     Of several names in registries that of the reference is taken, else the first.
     """
     (image,) = _ANSWER.validate_json(answer)
-    known = sorted(image.repo_digests or (), key=lambda one: one.partition("@")[0] != _repository(reference))
+    repository, _ = split_tag(reference)
+    known = sorted(image.repo_digests or (), key=lambda one: one.partition("@")[0] != repository)
     digest = known[0] if known else image.id
     ImageDigest.read(digest)  # which `run` in the container will want
     return ImageIdentity(reference, digest)
@@ -69,7 +70,11 @@ def inspected(reference: str) -> ImageIdentity:
         return ImageIdentity(reference, None, "docker's answer is in no form that is known")
 
 
-def _repository(reference: str) -> str:
-    """The name without tag: a colon after the last slash begins one."""
-    head, slash, last = reference.rpartition("/")
-    return head + slash + last.partition(":")[0]
+def split_tag(name: str) -> tuple[str, str]:
+    """A name without digest: what is before its tag, and the tag, empty where there is none.
+
+    A colon after the last slash begins it.
+    """
+    head, slash, last = name.rpartition("/")
+    last, _, tag = last.partition(":")
+    return head + slash + last, tag
