@@ -73,3 +73,15 @@ def all_missing() -> list[str]:
     needs = [need for need in NEEDS if need.required and need.applies("910b", 1)]
     options = [" ".join(need.option("/usr/local/Ascend/driver")) for need in needs]
     return ["--device /dev/davinciN of each die to use", *options]
+
+
+def check_speaks_of_the_npu(engine: Engine, image: str, environment: str) -> None:
+    """`env show` and `doctor` in the image are about the NPU's variant, installed, though no NPU is there."""
+    shown = engine.run(image, "env", "show", options=["--network", "none"]).stdout
+    assert "variant: hardware (--device npu)" in shown
+    assert shown.splitlines()[-1] == "state   installed"
+    doctor = engine.run(image, "doctor", options=["--network", "none"], check=False)
+    assert doctor.returncode == 1
+    assert "to mend, first: no NPU here" in doctor.stderr
+    assert doctor.stdout.splitlines()[0] == f"{environment} on an NPU"
+    assert "is not installed" not in doctor.stdout

@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 from engine import Build, Engine
-from npu_image import IMPORTS, STEPS, all_missing, layers, plant_driver, said_missing, steps_of
+from npu_image import (
+    IMPORTS,
+    STEPS,
+    all_missing,
+    check_speaks_of_the_npu,
+    layers,
+    plant_driver,
+    said_missing,
+    steps_of,
+)
 from planted_ascend import B243
 from stand_in_checkout import (
     ARCH,
@@ -92,14 +101,7 @@ def test_a_driver_elsewhere_is_found_by_the_hosts_own_file(
 
 
 def test_show_and_doctor_speak_of_the_npus_environment(engine: Engine, image: str) -> None:
-    shown = engine.run(image, "env", "show", options=["--network", "none"]).stdout
-    assert "variant: hardware (--device npu)" in shown
-    assert shown.splitlines()[-1] == "state   installed"
-    doctor = engine.run(image, "doctor", options=["--network", "none"], check=False)
-    assert doctor.returncode == 1
-    assert "to mend, first: no NPU here" in doctor.stderr
-    assert doctor.stdout.splitlines()[0] == "wheels on an NPU"
-    assert "is not installed" not in doctor.stdout
+    check_speaks_of_the_npu(engine, image, "wheels")
 
 
 def bytes_of(package: StandIn) -> bytes:

@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 from engine import NAME, Build, Engine
-from npu_image import IMPORTS, STEPS, all_missing, layers, plant_driver, said_missing, steps_of
+from npu_image import (
+    IMPORTS,
+    STEPS,
+    all_missing,
+    check_speaks_of_the_npu,
+    layers,
+    plant_driver,
+    said_missing,
+    steps_of,
+)
 from planted_ascend import B243, B250
 from registry import Registry, serving
 from stand_in_checkout import ARCH, OTHER_ARCH, Checkout
@@ -73,14 +82,7 @@ def test_without_an_npu_every_option_that_is_missing_is_named(
 
 
 def test_show_and_doctor_speak_of_the_npus_environment(engine: Engine, image: str) -> None:
-    shown = engine.run(image, "env", "show", options=["--network", "none"]).stdout
-    assert "variant: hardware (--device npu)" in shown
-    assert shown.splitlines()[-1] == "state   installed"
-    doctor = engine.run(image, "doctor", options=["--network", "none"], check=False)
-    assert doctor.returncode == 1
-    assert "to mend, first: no NPU here" in doctor.stderr
-    assert doctor.stdout.splitlines()[0] == "compiled on an NPU"
-    assert "is not installed" not in doctor.stdout
+    check_speaks_of_the_npu(engine, image, "compiled")
 
 
 @pytest.mark.parametrize("digest", ["", "sha256:abc", "9.0.0-910b-ubuntu22.04-py3.11"])
